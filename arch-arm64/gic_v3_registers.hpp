@@ -1,0 +1,95 @@
+// GICv3 registers as Atoll uses them (Arm IHI 0069): offsets, fields, and the walk over redistributors.
+#pragma once
+
+#include <span>
+
+#include "arch-arm64/mpidr.hpp"
+#include "lib/address.hpp"
+#include "lib/fault.hpp"
+
+namespace atoll::arch::gic {
+
+/// INTIDs by kind.
+inline constexpr u32 kSgiCount = 16;
+inline constexpr u32 kFirstSpi = 32;
+/// 1020 .. 1023 are not interrupts; 1023 says that nothing is pending.
+inline constexpr u32 kFirstSpecial = 1020;
+
+/// The same for every interrupt (nothing nests), in all four bytes of a priority register.
+inline constexpr u32 kPriorities = 0xa0a0a0a0;
+
+/// Offsets in the distributor frame; the per-interrupt arrays are in the redistributor's SGI frame too.
+namespace distributor {
+inline constexpr u64 kControl = 0x0000;
+inline constexpr u64 kType = 0x0004;
+inline constexpr u64 kPeripheralId2 = 0xffe8;
+/// 64 bits for each SPI: the affinity it goes to, laid out as in MPIDR_EL1.
+constexpr u64 route_register(u32 intid) { return 0x6000 + u64{8} * intid; }
+
+/// GICD_CTLR. The positions are the same with one Security state and in the Non-secure view of two.
+inline constexpr u32 kEnableGroup1 = 1 << 1;
+inline constexpr u32 kAffinityRouting = 1 << 4;
+inline constexpr u32 kRegisterWritePending = u32{1} << 31;
+
+/// GICD_TYPER.ITLinesNumber: the INTIDs it implements, in 32s, less one.
+constexpr u32 interrupt_count(u32 type) {
+  const u32 count = 32 * ((type & 0x1f) + 1);
+  return count < kFirstSpecial ? count : kFirstSpecial;
+}
+/// GICD_PIDR2.ArchRev.
+constexpr u32 architecture(u32 peripheral_id) { return peripheral_id >> 4 & 0xf; }
+}  // namespace distributor
+
+/// Arrays of one bit for each INTID, 32 to a register.
+enum class BitArray : u64 { group = 0x0080, set_enable = 0x0100, clear_enable = 0x0180 };
+constexpr u64 register_of(BitArray array, u32 intid) { return static_cast<u64>(array) + intid / 32 * 4; }
+constexpr u32 bit_of(u32 intid) { return u32{1} << (intid % 32); }
+/// One byte for each INTID, four to a register.
+constexpr u64 priority_register(u32 intid) { return 0x0400 + intid / 4 * 4; }
+
+/// Offsets in a redistributor's first frame; its second holds SGIs and PPIs.
+namespace redistributor {
+inline constexpr u64 kFrameBytes = 64_KiB;
+inline constexpr u64 kSgiFrame = kFrameBytes;
+inline constexpr u64 kControl = 0x0000;
+inline constexpr u64 kType = 0x0008;
+inline constexpr u64 kWaker = 0x0014;
+
+inline constexpr u32 kRegisterWritePending = 1 << 3;
+inline constexpr u32 kProcessorSleep = 1 << 1;
+inline constexpr u32 kChildrenAsleep = 1 << 2;
+}  // namespace redistributor
+
+/// GICR_TYPER.
+class RedistributorType {
+ public:
+  constexpr explicit RedistributorType(u64 raw) : raw_(raw) {}
+
+  /// Of the CPU it belongs to.
+  constexpr Affinity affinity() const { return Affinity::of_redistributor(raw_); }
+  /// It is the last one in its region.
+  constexpr bool is_last() const { return (raw_ >> 4 & 1) != 0; }
+  /// GICv4 (VLPIS) adds two more frames.
+  constexpr u64 bytes() const { return (raw_ >> 1 & 1) != 0 ? 256_KiB : 128_KiB; }
+
+ private:
+  u64 raw_;
+};
+
+/// Calls `visit(base, type)` for every redistributor, region by region; `read_type(base)` reads GICR_TYPER.
+/// Never reads past a region, whatever its frames say.
+template <class ReadType, class Visit>
+constexpr void for_each_redistributor(std::span<const VirtRange> regions, ReadType read_type, Visit visit) {
+  for (const VirtRange& region : regions) {
+    VirtAddr base = region.start;
+    while (region.contains(VirtRange{base, 2 * redistributor::kFrameBytes})) {
+      const RedistributorType type(read_type(base));
+      visit(base, type);
+      if (type.is_last()) break;
+      base += type.bytes();
+    }
+    if constexpr (kFault == Fault::second_redistributor) break;
+  }
+}
+
+}  // namespace atoll::arch::gic

@@ -1,0 +1,222 @@
+// Where every CPU enters: Image header, drop to EL1, granule check, MMU on, jump to the virtual address.
+//
+// Until the MMU is on everything runs at its physical address: addresses come from adrp, or, for the two
+// virtual ones, from literals. The boot protocol is Linux's: x0 = device tree, MMU and data cache off.
+#include "arch-arm64/hw/asm_macros.h"
+#include "asm_constants.h"
+
+// SCTLR_EL1: the bits that are RES1 on ARMv8.0 (Arm ARM D17.2.118), then M, C, SA, I.
+#define SCTLR_RES1 0x30d00800
+#define SCTLR_MMU_ON (SCTLR_RES1 | (1 << 0) | (1 << 2) | (1 << 3) | (1 << 12))
+// EL1h with D, A, I, F masked.
+#define SPSR_EL1H 0x3c5
+
+  .section .head.text, "ax"
+  .globl _start
+_start:
+  b primary_entry
+  .long 0
+  .quad 0                 // text_offset: from a 2 MiB boundary, which flag bit 3 lets be any
+  .quad __image_bytes     // with BSS and early tables
+  .quad IMAGE_FLAGS
+  .quad 0, 0, 0
+  .ascii "ARM\x64"
+  .long 0
+
+function primary_entry
+  mov x19, x0
+  bl drop_to_el1
+  isb
+  mrs x20, cntvct_el0
+
+  adr_l x0, __boot_stack_top
+  mov sp, x0
+  mov x29, xzr
+
+  // Read-only data comes with the image; BSS is ours to clear. Both are multiples of 16 bytes.
+  adr_l x0, __bss_start
+  adr_l x1, __bss_end
+0:
+  cmp x0, x1
+  b.hs 1f
+  stp xzr, xzr, [x0], #16
+  b 0b
+1:
+  // CPU 0's static unit from the template, so that per-CPU variables work from the first C++ line on.
+  adr_l x0, __boot_unit
+  adr_l x1, __percpu_template
+  adr_l x2, __percpu_template_end
+2:
+  cmp x1, x2
+  b.hs 3f
+  ldp x3, x4, [x1], #16
+  stp x3, x4, [x0], #16
+  b 2b
+3:
+  mrs x0, id_aa64mmfr0_el1
+  bl early_require_granule // prints and stops if this CPU cannot run the image
+  mrs x0, id_aa64mmfr0_el1
+  bl early_map_kernel      // x0: EarlyRoots
+  ldp x21, x22, [x0]       // identity root, boot root
+  ldr x23, [x0, #16]       // TCR
+
+  // What was written with the cache off must not be shadowed by a line that the firmware or a speculative
+  // access left behind: drop those lines before the first cached access.
+  adr_l x0, __data_start
+  adr_l x1, __image_end
+  bl invalidate_to_poc
+
+  adr_l x24, _start
+  mov x0, x21
+  mov x1, x22
+  mov x2, x23
+  bl enable_mmu
+  ldr x8, =primary_virtual
+  br x8
+end_function primary_entry
+
+// With context_id in x0: the physical address of this CPU's SecondaryBoot.
+function secondary_entry
+  mov x19, x0
+  bl drop_to_el1
+  add sp, x19, #SECONDARY_BYTES   // its early stack ends the structure
+  mov x29, xzr
+  mrs x0, id_aa64mmfr0_el1
+  bl early_granule_supported
+  cbnz w0, 0f
+  mov w1, #SECONDARY_STATUS_NO_GRANULE
+  str w1, [x19, #SECONDARY_STATUS]
+  dsb sy
+  b park
+0:
+  ldr x0, [x19, #SECONDARY_IDENTITY_ROOT]
+  ldr x1, [x19, #SECONDARY_OWN_ROOT]
+  ldr x2, [x19, #SECONDARY_TCR]
+  ldr x20, [x19, #SECONDARY_STACK_TOP]
+  ldr x21, [x19, #SECONDARY_PERCPU_OFFSET]
+  ldr x22, [x19, #SECONDARY_CPU]
+  bl enable_mmu
+  ldr x8, =secondary_virtual
+  br x8
+end_function secondary_entry
+
+// Leaves EL2, if entered there, for EL1 with EL2 out of the way: no traps, virtual counter = physical.
+// Clobbers x0, x1. Returns at EL1h with everything masked.
+function drop_to_el1
+  ldr x0, =SCTLR_RES1
+  mrs x1, CurrentEL
+  cmp x1, #(2 << 2)
+  b.eq 0f
+  msr sctlr_el1, x0
+  isb
+  ret
+0:
+  msr sctlr_el1, x0
+  mov x0, #(1 << 31)            // HCR_EL2.RW: EL1 is AArch64
+  msr hcr_el2, x0
+  isb
+  mov x0, #3                    // CNTHCTL_EL2: EL1 may use the physical counter and timer
+  msr cnthctl_el2, x0
+  msr cntvoff_el2, xzr
+  mov x0, #0x33ff               // CPTR_EL2: RES1 bits, no trap
+  msr cptr_el2, x0
+  msr hstr_el2, xzr
+  msr vttbr_el2, xzr
+  mrs x0, mdcr_el2
+  and x0, x0, #0x1f             // MDCR_EL2.HPMN stays: all event counters are EL1's
+  msr mdcr_el2, x0
+  mrs x0, midr_el1
+  msr vpidr_el2, x0
+  mrs x0, mpidr_el1
+  msr vmpidr_el2, x0
+  mrs x0, id_aa64pfr0_el1
+  ubfx x0, x0, #24, #4          // GIC system registers
+  cbz x0, 1f
+  mrs x0, s3_4_c12_c9_5         // ICC_SRE_EL2: SRE and Enable, so that EL1 may use them
+  mov x1, #9
+  orr x0, x0, x1
+  msr s3_4_c12_c9_5, x0
+  isb
+  msr s3_4_c12_c11_0, xzr       // ICH_HCR_EL2
+1:
+  mov x0, #SPSR_EL1H
+  msr spsr_el2, x0
+  msr elr_el2, x30
+  eret
+end_function drop_to_el1
+
+// x0 = TTBR0 (identity map), x1 = TTBR1, x2 = TCR. Returns to the same physical address, MMU and caches on.
+function enable_mmu
+  tlbi vmalle1                  // nothing that firmware left, on this CPU
+  dsb nsh
+  ldr x3, =MAIR_VALUE
+  msr mair_el1, x3
+  msr tcr_el1, x2
+  msr ttbr0_el1, x0
+  msr ttbr1_el1, x1
+  msr cpacr_el1, xzr            // FP and SIMD trap, but for the one device-tree parse
+  isb
+  ldr x3, =SCTLR_MMU_ON
+  msr sctlr_el1, x3
+  isb
+  ic iallu                      // instructions fetched with the MMU off
+  dsb nsh
+  isb
+  ret
+end_function enable_mmu
+
+// Drops the cache lines of [x0, x1), both multiples of the line size, without writing them back.
+function invalidate_to_poc
+  mrs x2, ctr_el0
+  ubfx x2, x2, #16, #4          // DminLine: log2 of words
+  mov x3, #4
+  lsl x3, x3, x2
+0:
+  dc ivac, x0
+  add x0, x0, x3
+  cmp x0, x1
+  b.lo 0b
+  dsb sy
+  ret
+end_function invalidate_to_poc
+
+function park
+  msr daifset, #0xf
+0:
+  wfi
+  b 0b
+end_function park
+
+  .text
+function primary_virtual
+  adr_l x0, __boot_stack_top
+  mov sp, x0
+  ldr x0, =BOOT_PERCPU_OFFSET
+  msr tpidr_el1, x0
+  mov x29, xzr
+  mov x30, xzr
+  mov x0, x19                   // device tree
+  mov x1, x24                   // physical address of _start
+  mov x2, x20                   // counter at entry
+  bl kernel_main
+  b park
+end_function primary_virtual
+
+function secondary_virtual
+  mov sp, x20
+  msr tpidr_el1, x21
+  mov x29, xzr
+  mov x30, xzr
+  mov x0, x22
+  bl secondary_main
+  b park
+end_function secondary_virtual
+
+// run_on_stack(x0 = top, x1 = function): calls the function on another stack, for good.
+function run_on_stack
+  mov sp, x0
+  mov x29, xzr
+  mov x30, xzr
+  blr x1
+  b park
+end_function run_on_stack

@@ -1,0 +1,80 @@
+// arch/interrupts.hpp on the machine: handlers and dispatch, over the interrupt controller's class.
+#include "arch/interrupts.hpp"
+
+#include <array>
+
+#include "arch-arm64/gic_v3_registers.hpp"
+#include "arch-arm64/hw/gic_v3.hpp"
+#include "arch-arm64/hw/interrupt_dispatch.hpp"
+#include "lib/format.hpp"
+
+namespace atoll::arch {
+namespace {
+
+constinit GicV3 controller;
+constinit std::array<IrqHandler, gic::kFirstSpecial> irq_handlers{};
+constinit std::array<void (*)(), kIpiKinds> ipi_handlers{};
+
+static_assert(kIpiKinds <= gic::kSgiCount);
+
+void handle_ipi(unsigned kind) {
+  // A kind without a handler is one that nobody waits for.
+  if (kind < kIpiKinds && ipi_handlers[kind] != nullptr) ipi_handlers[kind]();
+}
+
+void handle_device(IrqNumber irq) {
+  if (const IrqHandler handler = irq_handlers[irq]) return handler(irq);
+  // A level-triggered line would come again at once and for ever.
+  controller.disable(irq);
+  print("irq {}: no handler, line disabled\n", irq);
+}
+
+/// SGIs are the controller's own; the device tree names PPIs and SPIs only.
+bool is_line(IrqNumber irq) { return irq >= gic::kSgiCount && irq < controller.interrupt_count(); }
+
+}  // namespace
+
+Result<> interrupts_init(const GicRegisters& registers, std::span<const u64> mpidrs) {
+  return controller.init(registers, mpidrs);
+}
+
+Result<> interrupts_init_cpu(unsigned cpu) { return controller.init_cpu(cpu); }
+
+Result<> irq_set_handler(IrqNumber irq, IrqHandler handler) {
+  if (!is_line(irq)) return fail(Error::out_of_range);
+  irq_handlers[irq] = handler;
+  return {};
+}
+
+Result<> irq_enable_line(IrqNumber irq) {
+  if (!is_line(irq)) return fail(Error::out_of_range);
+  controller.enable(irq);
+  return {};
+}
+
+void irq_disable_line(IrqNumber irq) {
+  if (is_line(irq)) controller.disable(irq);
+}
+
+void ipi_set_handler(Ipi kind, void (*handler)()) { ipi_handlers[static_cast<unsigned>(kind)] = handler; }
+
+void ipi_send(Ipi kind, const CpuSet& targets) { controller.send(static_cast<unsigned>(kind), targets); }
+
+void ipi_send_one(Ipi kind, unsigned cpu) { controller.send_one(static_cast<unsigned>(kind), cpu); }
+
+void ipi_send_all_others(Ipi kind) { controller.send_all_others(static_cast<unsigned>(kind)); }
+
+void dispatch_interrupts() {
+  for (;;) {
+    const IrqNumber irq = controller.acknowledge();
+    if (irq >= gic::kFirstSpecial) return;
+    if (irq < gic::kSgiCount) {
+      handle_ipi(irq);
+    } else {
+      handle_device(irq);
+    }
+    controller.end(irq);
+  }
+}
+
+}  // namespace atoll::arch

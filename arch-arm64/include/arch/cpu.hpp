@@ -1,0 +1,60 @@
+// Seam: the executing CPU. Everything here is a few instructions, callable from any context.
+#pragma once
+
+#include "lib/types.hpp"
+
+namespace atoll::arch {
+
+/// TPIDR_EL1: what to add to a local-window address to get this CPU's global alias,
+/// GLOBAL_BASE + cpu * UNIT - LOCAL_BASE (mod 2^64). Set before the first C++ instruction.
+u64 percpu_offset();
+
+/// SP_EL0: the word that identifies what runs here; `percpu/preempt.hpp` gives it its type. One read may
+/// serve a whole function, so whoever calls `set_current` does not use `current` in the same function.
+void* current();
+void set_current(void* thread);
+
+/// MPIDR_EL1, all bits. `arch-arm64/mpidr.hpp` gives them meaning.
+u64 mpidr();
+
+/// IRQ and FIQ masks of PSTATE. `irq_save` masks both and returns what `irq_restore` takes.
+u64 irq_save();
+void irq_restore(u64 saved);
+void irq_enable();
+void irq_disable();
+bool irqs_masked();
+
+/// WFI. Returns when an interrupt is pending, masked or not: check the condition with IRQs masked,
+/// then wait, then unmask, and no wake-up is lost.
+void wait_for_interrupt();
+/// YIELD, for bounded spins.
+void relax();
+/// Masks everything and stays in WFI.
+[[noreturn]] void halt();
+
+/// Lets this CPU use FP and SIMD registers while it exists: only around library code that may. Their contents
+/// are nobody's, so nothing is saved. Not nested; IRQs masked.
+class FpSection {
+ public:
+  FpSection();
+  ~FpSection();
+  FpSection(const FpSection&) = delete;
+  FpSection& operator=(const FpSection&) = delete;
+};
+
+/// The fields of the ID registers that Atoll decides by, as read on one CPU. All CPUs must agree;
+/// a secondary that does not is parked (kernel/smp.cpp).
+struct CpuFeatures {
+  bool lse = false;                ///< FEAT_LSE: ID_AA64ISAR0_EL1.Atomic
+  bool common_not_private = false; ///< FEAT_TTCNP: ID_AA64MMFR2_EL1.CnP
+  bool multithreaded = false;      ///< MPIDR_EL1.MT
+  unsigned physical_bits = 0;      ///< of output addresses: PARange, at most 48
+  u64 midr = 0;
+
+  friend constexpr bool operator==(const CpuFeatures&, const CpuFeatures&) = default;
+};
+CpuFeatures read_cpu_features();
+
+}  // namespace atoll::arch
+
+#include "arch-impl/cpu.hpp"

@@ -1,0 +1,54 @@
+// Seam: the interrupt controller (GICv3 here) and software-generated interrupts.
+#pragma once
+
+#include <span>
+
+#include "lib/address.hpp"
+#include "lib/cpu_set.hpp"
+#include "lib/result.hpp"
+
+namespace atoll::arch {
+
+using IrqNumber = u32;  ///< GIC INTID: 0..15 SGI, 16..31 PPI, 32.. SPI
+
+/// Kinds of inter-processor interrupts; the value is the SGI number.
+enum class Ipi : u8 { ping, call, wake, reschedule, stop };
+inline constexpr unsigned kIpiKinds = 5;
+
+/// Register frames, already mapped as device memory.
+struct GicRegisters {
+  VirtRange distributor;
+  /// Every redistributor region the device tree lists, in its order.
+  std::span<const VirtRange> redistributor_regions;
+};
+
+/// Handles one interrupt on the CPU that took it, IRQs masked.
+using IrqHandler = void (*)(IrqNumber irq);
+
+/// Once, on the boot CPU: distributor off, SPIs grouped and disabled, affinity routing on.
+/// `mpidrs[cpu]` gives the affinity of every logical CPU; the span must outlive the system.
+/// `not_supported`: no GICv3 or v4 there. `timed_out`: it does not answer.
+Result<> interrupts_init(const GicRegisters& registers, std::span<const u64> mpidrs);
+
+/// On each CPU, IRQs masked: finds its redistributor frame by GICR_TYPER affinity in any region, wakes it,
+/// enables SGIs, sets up the CPU interface. `not_found` names a CPU without a frame.
+Result<> interrupts_init_cpu(unsigned cpu);
+
+/// PPIs are enabled on the calling CPU only; SPIs are routed to it. `out_of_range`: no PPI or SPI of this
+/// controller. A line that fires without a handler is disabled, with a message.
+Result<> irq_set_handler(IrqNumber irq, IrqHandler handler);
+Result<> irq_enable_line(IrqNumber irq);
+void irq_disable_line(IrqNumber irq);
+
+/// What an IPI of this kind runs on the receiving CPU, IRQs masked. Set before any CPU is started.
+void ipi_set_handler(Ipi kind, void (*handler)());
+/// Sends to the set, the caller included if it is in it. Stores before the call are visible to the
+/// handlers (dsb ishst before the SGI write). One SGI register write per cluster of 16.
+void ipi_send(Ipi kind, const CpuSet& targets);
+void ipi_send_one(Ipi kind, unsigned cpu);
+/// To all CPUs but the caller by one register write (IRM = 1), online or not.
+void ipi_send_all_others(Ipi kind);
+
+/// Counters of this CPU's handled interrupts live with whoever handles them, not here.
+
+}  // namespace atoll::arch

@@ -1,0 +1,149 @@
+#include "kernel/boot_memory.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "arch/cpu.hpp"
+#include "kernel/boot_root.hpp"
+#include "kernel/image.hpp"
+#include "lib/fault.hpp"
+#include "mm/kernel_tables.hpp"
+#include "mm/page_array.hpp"
+#include "percpu/cpu_number.hpp"
+
+namespace atoll {
+namespace {
+
+using mm::KernelLayout;
+
+/// Enough for the linear map's and the image's tables at every page size: with 64K pages a bank that is not
+/// aligned to 512 MiB takes two tables of 64 KiB, and 64 such banks 8 MiB.
+constexpr u64 kArenaBytes = 32_MiB;
+/// The arena starts and ends at these where it can, so that the boot root maps it with few tables.
+constexpr u64 kArenaAlign = 2_MiB;
+
+/// The first reachable piece of RAM: the largest free run's first part.
+PhysRange choose_arena() {
+  PhysRange best{};
+  mm::memory_map().for_each_free([&](PhysRange run) {
+    if (run.size > best.size) best = run;
+  });
+  const PhysAddr aligned = best.start.align_up(kArenaAlign);
+  if (best.contains(PhysRange{aligned, kArenaAlign})) best = {aligned, best.end() - aligned};
+  return {best.start, std::min(best.size, kArenaBytes)};
+}
+
+Result<> map_linear(PhysRange range, arch::PageAttributes attributes) {
+  if (range.empty()) return {};
+  return mm::kernel_roots().master().map(mm::phys_to_virt(range.start), range.start, range.size, attributes);
+}
+
+/// All RAM but `no-map`, writable; the image's code and constants read-only, since a writable alias of them
+/// would undo W^X.
+Result<> map_all_ram() {
+  const PhysRange constant{image_phys(), arch::image_to_phys(__data_start) - image_phys()};
+  Result<> result;
+  mm::memory_map().for_each_mappable([&](PhysRange run) {
+    if (!result) return;
+    if (!run.overlaps(constant)) {
+      result = map_linear(run, arch::kKernelData);
+      return;
+    }
+    const PhysRange before{run.start, constant.start > run.start ? constant.start - run.start : 0};
+    const PhysAddr end = std::min(constant.end(), run.end());
+    const PhysAddr start = std::max(constant.start, run.start);
+    result = map_linear(before, arch::kKernelData);
+    if (result) result = map_linear({start, end - start}, arch::kKernelReadOnly);
+    if (result) result = map_linear({end, run.end() - end}, arch::kKernelData);
+  });
+  return result;
+}
+
+Result<> map_image_part(const char* start, const char* end, arch::PageAttributes attributes) {
+  const u64 bytes = align_up(static_cast<u64>(end - start), arch::kPageSize);
+  return mm::kernel_roots().master().map(address_of(start), arch::image_to_phys(start), bytes, attributes);
+}
+
+Result<> map_image() {
+  TRY(map_image_part(__image_start, __text_end, arch::kKernelText));
+  TRY(map_image_part(__rodata_start, __rodata_end, arch::kKernelReadOnly));
+  // The lower half of the boot stack's slot stays unmapped, as every stack's.
+  TRY(map_image_part(__data_start, __boot_stack_guard, arch::kKernelData));
+  return map_image_part(__boot_stack, __image_end, arch::kKernelData);
+}
+
+u64 template_bytes() { return static_cast<u64>(__percpu_template_end - __percpu_template); }
+
+/// The static per-CPU area in whole pages: what every unit has from the start.
+u64 static_unit_bytes() { return align_up(template_bytes(), arch::kPageSize); }
+
+/// A unit with the template's content, reachable by the windows of all CPUs that have a root.
+Result<> create_secondary_unit(unsigned cpu) {
+  const u64 bytes = static_unit_bytes();
+  const PhysAddr frames = TRY(mm::allocate_at_boot(bytes, arch::kPageSize));
+  auto* unit = pointer_to<std::byte>(mm::phys_to_virt(frames));
+  __builtin_memcpy(unit, __percpu_template, template_bytes());
+  __builtin_memset(unit + template_bytes(), 0, bytes - template_bytes());
+  TRY(mm::kernel_roots().create_root(cpu));
+  TRY(mm::kernel_windows().create_unit(cpu, frames, bytes));
+  percpu::cpu_number.on(cpu) = cpu;
+  return {};
+}
+
+}  // namespace
+
+Result<VirtAddr> enter_own_root(PhysRange console, unsigned cpus) {
+  mm::linear_map_init(mm::memory_map().linear_base());
+  const PhysRange arena = choose_arena();
+  TRY(map_in_boot_root({mm::phys_to_virt(arena.start), arena.size}, arena, arch::kKernelData));
+  mm::start_boot_allocator(arena);
+
+  mm::Roots& roots = mm::kernel_roots();
+  TRY(roots.init(cpus));
+  TRY(map_all_ram());
+  TRY(map_image());
+  const VirtRange registers = TRY(mm::map_device(console));
+  TRY(roots.create_root(0));
+  TRY(mm::kernel_windows().create_unit(0, arch::image_to_phys(__boot_unit), static_unit_bytes()));
+  TRY(map_idle_stack(0));
+
+  arch::install_root(roots.zero_root_of(0), roots.root_of(0));
+  mm::widen_boot_allocator();
+  return registers.start;
+}
+
+Result<> start_page_allocator() {
+  Result<> result;
+  mm::for_each_page_array_range<KernelLayout>(mm::memory_map(), [&](VirtRange range) {
+    if (!result) return;
+    // Aligned to 2 MiB where it is large, so that blocks and contiguous runs can map it.
+    const u64 align = range.size >= 2_MiB ? std::max(2_MiB, arch::kPageSize) : arch::kPageSize;
+    const Result<PhysAddr> frames = mm::allocate_at_boot(range.size, align);
+    result = frames ? mm::kernel_roots().master().map(range.start, *frames, range.size, arch::kKernelData)
+                    : Result<>(std::unexpected(frames.error()));
+    if (result) __builtin_memset(pointer_to<void>(range.start), 0, range.size);
+  });
+  TRY(result);
+  mm::start_buddy_allocator();
+  return {};
+}
+
+VirtAddr idle_stack_top(unsigned cpu) {
+  return KernelLayout::kStacks.start + (u64{cpu} + 1) * 2 * arch::kStackBytes;
+}
+
+Result<> map_idle_stack(unsigned cpu) {
+  const PhysAddr frames = TRY(mm::allocate_at_boot(arch::kStackBytes, arch::kPageSize));
+  return mm::kernel_roots().master().map(idle_stack_top(cpu) - arch::kStackBytes, frames, arch::kStackBytes,
+                                         arch::kKernelData, {.contiguous = false});
+}
+
+Result<> prepare_secondaries(unsigned count) {
+  for (unsigned cpu = 1; cpu < count; ++cpu) {
+    TRY(create_secondary_unit(cpu));
+    TRY(map_idle_stack(cpu));
+  }
+  return {};
+}
+
+}  // namespace atoll

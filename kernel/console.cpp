@@ -1,0 +1,113 @@
+#include "kernel/console.hpp"
+
+#include <array>
+#include <atomic>
+
+#include "arch/cpu.hpp"
+#include "arch/timer.hpp"
+#include "arch/uart.hpp"
+#include "kernel/line_editor.hpp"
+#include "kernel/wait.hpp"
+#include "lib/config.hpp"
+#include "lib/format.hpp"
+#include "mm/layout.hpp"
+
+namespace atoll {
+namespace {
+
+/// A holder that the host does not run may take long at 160 vCPUs; a second means that it never will.
+constexpr u64 kPatienceNs = 1'000'000'000;
+
+/// Keeps messages whole. The holder has IRQs masked. A CPU that faults while it prints may print again.
+class MessageLock {
+ public:
+  void lock() {
+    u64 saved = arch::irq_save();
+    if (owner_.load(std::memory_order_relaxed) == self()) {
+      ++held_[cpu()].depth;
+      return;
+    }
+    const u64 deadline = arch::timer_ticks() + arch::ns_to_ticks(kPatienceNs);
+    for (;;) {
+      unsigned expected = kFree;
+      if (owner_.compare_exchange_strong(expected, self(), std::memory_order_acquire)) break;
+      if (arch::timer_ticks() > deadline) break;
+      // Whoever waits serves interrupts, so that others do not wait for it in turn.
+      arch::irq_restore(saved);
+      arch::relax();
+      saved = arch::irq_save();
+    }
+    held_[cpu()] = {saved, 1};
+  }
+  void unlock() {
+    Held& held = held_[cpu()];
+    if (--held.depth > 0) return;
+    // Not the owner: patience ran out, or a panic broke in.
+    if (owner_.load(std::memory_order_relaxed) == self()) owner_.store(kFree, std::memory_order_release);
+    arch::irq_restore(held.interrupts);
+  }
+  void break_open() { owner_.store(kFree, std::memory_order_release); }
+
+ private:
+  /// Per CPU and not in the lock, since a CPU may print without owning it; and not in the window, which may
+  /// be what a message is about.
+  struct Held {
+    u64 interrupts;
+    unsigned depth;
+  };
+  static constexpr unsigned kFree = 0;
+
+  static unsigned cpu() { return mm::KernelLayout::cpu_of_offset(arch::percpu_offset()) % kMaxCpus; }
+  static unsigned self() { return cpu() + 1; }
+
+  std::atomic<unsigned> owner_ = kFree;  ///< CPU number + 1
+  std::array<Held, kMaxCpus> held_{};
+};
+
+class UartSink final : public FormatSink {
+ public:
+  void begin_message() override { lock_.lock(); }
+  void end_message() override { lock_.unlock(); }
+  void write(std::string_view text) override {
+    for (char c : text) {
+      if (c == '\n') arch::uart_put('\r');
+      arch::uart_put(c);
+    }
+  }
+  void break_lock() { lock_.break_open(); }
+
+ private:
+  MessageLock lock_;
+};
+
+constinit UartSink g_sink;
+constinit InputRing g_input;
+
+void on_receive(arch::IrqNumber) {
+  // All of it, even if the ring is full: what stays in the UART would raise the interrupt for ever.
+  while (const auto c = arch::uart_get()) static_cast<void>(g_input.push(*c));
+}
+
+}  // namespace
+
+void console_init() { set_print_sink(&g_sink); }
+
+void console_break_lock() { g_sink.break_lock(); }
+
+void console_start_input(arch::IrqNumber irq) {
+  arch::irq_set_handler(irq, on_receive);
+  arch::irq_enable_line(irq);
+  arch::uart_enable_receive_interrupt();
+}
+
+std::string_view console_read_line(std::span<char> buffer) {
+  LineEditor editor(buffer);
+  for (;;) {
+    wait_until([] { return !g_input.empty(); });
+    while (const auto c = g_input.pop()) {
+      if (editor.feed(*c) != LineEditor::State::editing) return editor.text();
+    }
+  }
+}
+
+}  // namespace atoll

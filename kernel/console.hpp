@@ -1,0 +1,25 @@
+// The console: what `print` writes to, and lines that a user types.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "arch/interrupts.hpp"
+
+namespace atoll {
+
+/// `print` goes to the UART from now on; whoever has mapped it called arch::uart_init.
+/// Messages are kept whole. A CPU that cannot get the console for a second prints all the same.
+void console_init();
+
+/// Characters that arrive raise `irq` on this CPU from now on. Once, IRQs masked or not.
+void console_start_input(arch::IrqNumber irq);
+
+/// Waits in WFI for a line, with editing (kernel/line_editor.hpp); "" if it was cancelled. One reader, on the
+/// CPU that called console_start_input, IRQs enabled. The text lies in `buffer`.
+std::string_view console_read_line(std::span<char> buffer);
+
+/// For a panic: whoever holds the console is not waited for. It may be stopped, or be this CPU.
+void console_break_lock();
+
+}  // namespace atoll

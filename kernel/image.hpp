@@ -1,0 +1,14 @@
+// The linker script's symbols (arch-arm64/hw/kernel.ld.S). Their addresses are what counts.
+#pragma once
+
+#include "arch/mmu.hpp"
+#include "lib/address.hpp"
+
+extern "C" {
+extern char __image_start[], __image_end[];
+extern char __text_end[], __rodata_start[], __rodata_end[], __data_start[];
+/// What every unit starts as: the static per-CPU variables, linked elsewhere but loaded here.
+extern char __percpu_template[], __percpu_template_end[];
+extern char __boot_unit[], __boot_unit_end[], __boot_stack_guard[], __boot_stack[], __boot_stack_top[];
+extern char __early_tables[], __early_tables_end[];
+}

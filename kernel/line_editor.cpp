@@ -1,0 +1,40 @@
+#include "kernel/line_editor.hpp"
+
+#include "lib/format.hpp"
+
+namespace atoll {
+namespace {
+
+constexpr char kCancel = 0x03;     // ^C
+constexpr char kBell = 0x07;
+constexpr char kBackspace = 0x08;
+constexpr char kKillLine = 0x15;   // ^U
+constexpr char kDelete = 0x7f;
+
+}  // namespace
+
+LineEditor::State LineEditor::feed(char c) {
+  switch (c) {
+    case '\r':
+    case '\n': print("\n"); return State::complete;
+    case kCancel: print("^C\n"); length_ = 0; return State::cancelled;
+    case kBackspace:
+    case kDelete: erase(1); return State::editing;
+    case kKillLine: erase(length_); return State::editing;
+    default: break;
+  }
+  const bool printable = c >= ' ' && c < kDelete;
+  if (!printable || length_ == buffer_.size()) {
+    print("{}", kBell);
+    return State::editing;
+  }
+  buffer_[length_++] = c;
+  print("{}", c);
+  return State::editing;
+}
+
+void LineEditor::erase(usize count) {
+  for (; count > 0 && length_ > 0; --count, --length_) print("\b \b");
+}
+
+}  // namespace atoll

@@ -1,0 +1,61 @@
+// A line of input, edited as it is typed, and the ring that the receive interrupt fills.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "lib/types.hpp"
+
+namespace atoll {
+
+/// Characters from one interrupt handler to one reader. What does not fit is dropped.
+class InputRing {
+ public:
+  /// Handler. False if full.
+  bool push(char c) {
+    const u32 head = head_.load(std::memory_order_relaxed);
+    if (head - tail_.load(std::memory_order_acquire) == kCapacity) return false;
+    characters_[head % kCapacity] = c;
+    head_.store(head + 1, std::memory_order_release);
+    return true;
+  }
+  /// Reader.
+  bool empty() const { return head_.load(std::memory_order_acquire) == tail_.load(std::memory_order_relaxed); }
+  std::optional<char> pop() {
+    if (empty()) return std::nullopt;
+    const u32 tail = tail_.load(std::memory_order_relaxed);
+    const char c = characters_[tail % kCapacity];
+    tail_.store(tail + 1, std::memory_order_release);
+    return c;
+  }
+
+ private:
+  static constexpr u32 kCapacity = 256;  // a pasted line; a power of two, so the counters may wrap
+
+  std::array<char, kCapacity> characters_{};
+  std::atomic<u32> head_ = 0;
+  std::atomic<u32> tail_ = 0;
+};
+
+/// Takes characters one by one and echoes them through `print`. Backspace and DEL take one back, ^U all;
+/// ^C cancels; CR, LF or both end the line; other control characters ring the bell.
+class LineEditor {
+ public:
+  enum class State : u8 { editing, complete, cancelled };
+
+  explicit LineEditor(std::span<char> buffer) : buffer_(buffer) {}
+
+  State feed(char c);
+  std::string_view text() const { return {buffer_.data(), length_}; }
+
+ private:
+  void erase(usize count);
+
+  std::span<char> buffer_;
+  usize length_ = 0;
+};
+
+}  // namespace atoll

@@ -1,0 +1,13 @@
+// A sink that passes everything on to `print`, for what writes to a sink by itself.
+#pragma once
+
+#include "lib/format.hpp"
+
+namespace atoll {
+
+class PrintSink final : public FormatSink {
+ public:
+  void write(std::string_view text) override { print("{}", text); }
+};
+
+}  // namespace atoll

@@ -1,0 +1,17 @@
+// The first thing the kernel learns: from the device tree's address to `Machine` and the memory map.
+#pragma once
+
+#include "kernel/machine.hpp"
+#include "lib/address.hpp"
+
+namespace atoll {
+
+/// Reads the tree at `device_tree` (as the loader passed it), fills the memory map, and reserves the image
+/// and the tree in it; does not finalize it (`mem=` comes after). Prints notes on what was left out.
+/// Boot CPU on the boot root. Panics with the reason where no usable tree is.
+Machine& read_machine(PhysAddr device_tree);
+
+/// The machine, read-only after boot.
+const Machine& machine();
+
+}  // namespace atoll

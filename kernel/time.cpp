@@ -1,0 +1,26 @@
+#include "kernel/time.hpp"
+
+#include "arch/timer.hpp"
+
+namespace atoll {
+namespace {
+
+constinit arch::IrqNumber g_timer_irq;
+
+/// Who waits with a deadline looks at the clock itself; the interrupt only ends its WFI.
+void handle_timer(arch::IrqNumber) { arch::timer_cancel(); }
+
+}  // namespace
+
+void time_init(arch::IrqNumber timer_irq) {
+  g_timer_irq = timer_irq;
+  arch::irq_set_handler(timer_irq, handle_timer);
+}
+
+void time_init_cpu() {
+  arch::timer_init_cpu();
+  arch::timer_set_deadline(arch::timer_ticks() + arch::ns_to_ticks(u64{3600} * 1'000'000'000));
+  arch::irq_enable_line(g_timer_irq);
+}
+
+}  // namespace atoll

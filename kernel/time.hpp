@@ -1,0 +1,13 @@
+// The timer interrupt of each CPU. Nothing ticks: a CPU has a deadline or sleeps.
+#pragma once
+
+#include "arch/interrupts.hpp"
+
+namespace atoll {
+
+/// Installs the handler of the virtual timer's PPI. Boot CPU, once.
+void time_init(arch::IrqNumber timer_irq);
+/// Arms this CPU's timer: line enabled, a deadline far in the future. Every CPU, IRQs masked.
+void time_init_cpu();
+
+}  // namespace atoll

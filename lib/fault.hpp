@@ -1,0 +1,46 @@
+// Planted faults: the negative controls of the test suite (Makefile: FAULT=name).
+//
+// A fault is a one-line `if constexpr (kFault == Fault::name)` at the place it breaks.
+// `tests/negative` lists, for each, the test that must fail and the message it must fail with.
+#pragma once
+
+#include "lib/types.hpp"
+
+#ifndef ATOLL_FAULT
+#define ATOLL_FAULT none
+#endif
+
+namespace atoll {
+
+enum class Fault : u8 {
+  none,
+  tlbi_shift_by_page,           ///< by-VA TLBI operand shifted by the page size, not by 12
+  tlbi_not_broadcast,           ///< TLBI without `is`: other CPUs keep their entries
+  sync_skips_one_cpu,           ///< root sync leaves out the last possible CPU
+  second_redistributor,         ///< only the first GICR region is searched
+  shared_window,                ///< the last CPU links its neighbour's window table
+  accessor_width,               ///< 16-bit this_cpu operations access 32 bits
+  root_switch_keeps_tlb,        ///< no TLBI between the boot root and the own root
+  unit_stride,                  ///< units are populated one page short of the static size
+  sgi_ignores_cluster,          ///< SGI target written without Aff1
+  mpidr_as_index,               ///< logical CPU number taken from Aff0
+  disabled_memory_used,         ///< memory nodes with status "disabled" are added
+  granule_field_misread,        ///< TGran4/TGran64: only 0 taken as "supported"
+  physical_range_unclamped,     ///< TCR.IPS copied from PARange without a limit
+  break_before_make_skipped,    ///< valid to valid descriptor change goes unchecked
+  spinner_masks_ipi,            ///< a CPU waiting for a function call does not serve others' calls
+  reservation_rounded_inward,   ///< the partial pages of a reservation are free
+  ram_not_trimmed,              ///< the partial page at the end of a bank is used
+  bank_overlap_unmerged,        ///< a bank that overlaps or touches a lower one is kept apart
+  boot_page_handed_over,        ///< the buddy allocator gets pages that the boot allocator has begun
+  buddy_order_unchecked,        ///< a free buddy of lower order is joined as if it were whole
+  buddy_double_free_unchecked,  ///< a block that is free is freed again without a word
+  preempt_request_ignored,      ///< preempt_enable does not look for a reschedule request
+  alias_is_local,               ///< PerCpu::here gives a local address
+  lse_patch_keeps_tail,         ///< LSE patching leaves the rest of the LL/SC loop behind the new instruction
+  narrow_compare_unextended,    ///< 8/16-bit cmpxchg compares the whole expected register
+};
+
+inline constexpr Fault kFault = Fault::ATOLL_FAULT;
+
+}  // namespace atoll

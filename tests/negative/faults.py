@@ -1,0 +1,105 @@
+"""Planted faults and what must catch each: the test that must fail, and what it must say.
+
+A fault may be held against several tests. One without an entry is an error: a fault that no test is held
+against is no evidence of anything.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from tests.qemu.build import ROOT, Build
+from tests.qemu.matrix import Boot
+
+FAULT_HEADER = ROOT / "lib/fault.hpp"
+
+
+@dataclass(frozen=True)
+class HostFault:
+    """Caught by a GoogleTest test. `test` is its full name or a glob over a test's instances, `source` its
+    file below tests/host, `message` a regular expression in its output."""
+
+    name: str
+    test: str
+    source: str
+    message: str
+
+
+@dataclass(frozen=True)
+class KernelFault:
+    """Caught by a selftest on the machine given by `build` (its fault is filled in) and `machine`, which are
+    the fields of a `Boot`. `message` is a regular expression in the failure's message.
+
+    With `panics` the kernel does not get as far as the selftest's result: the message stands in the panic.
+    """
+
+    name: str
+    test: str
+    message: str
+    build: Build = Build()
+    machine: dict[str, str] = field(default_factory=dict)
+    panics: bool = False
+
+    def boot(self, planted: bool) -> Boot:
+        """The boot that runs just the named test, with the fault or without."""
+        build = self.build
+        if planted:
+            build = Build(build.page, build.percpu, build.debug, build.llvm, build.va, self.name)
+        kind = "planted" if planted else "control"
+        return Boot(name=f"{self.name}.{self.build.name}.{kind}", build=build,
+                    command_line=f"run=selftest,poweroff selftest={self.test}",
+                    **self.machine)  # type: ignore[arg-type]
+
+
+Fault = HostFault | KernelFault
+
+
+FAULTS: tuple[Fault, ...] = (
+    HostFault("tlbi_shift_by_page", "TlbiOperand/1.Case20_ShiftIsTwelveAtEveryGranule",
+              "arch-arm64/tlbi_test.cpp", "TLBI operand is not VA >> 12 at 16K"),
+    HostFault("tlbi_shift_by_page", "TlbiOperand/2.Case20_ShiftIsTwelveAtEveryGranule",
+              "arch-arm64/tlbi_test.cpp", "TLBI operand is not VA >> 12 at 64K"),
+    HostFault("second_redistributor", "GicV3Registers.Case1_FindsEveryFrameInEveryRegion",
+              "arch-arm64/gic_v3_registers_test.cpp", "redistributors found in 2 regions"),
+    HostFault("sgi_ignores_cluster", "Sgi.Case2_ClusterIsPartOfTheTarget",
+              "arch-arm64/mpidr_test.cpp", "SGI request lost Aff1"),
+    HostFault("mpidr_as_index", "CpuMap.Case3_NumbersFollowTheTreeAcrossClusters",
+              "arch-arm64/mpidr_test.cpp", "logical CPU number is not the device-tree order"),
+    HostFault("disabled_memory_used", "DeviceTree.Case9_DisabledMemoryIsSkipped",
+              "kernel/device_tree_test.cpp", "disabled memory was added"),
+    HostFault("granule_field_misread", "IdRegisters.Case18_Gran4WithLpa2IsSupported",
+              "arch-arm64/id_registers_test.cpp", "TGran4 = 1 read as unsupported"),
+    HostFault("physical_range_unclamped", "Tcr.Case19_OutputSizeIsAtMostFortyEightBits",
+              "arch-arm64/tcr_test.cpp", "IPS above 48 bits"),
+    HostFault("break_before_make_skipped", "TableMemory.Case35_ValidToValidPanicsWithAddressOldAndNew",
+              "mm/table_memory_test.cpp", "break-before-make: 0xffff000000200000 from"),
+    HostFault("reservation_rounded_inward", "MemoryMap.Case12_ReservationsAreRoundedOutward",
+              "mm/memory_map_test.cpp", "a partly reserved page is free at page size"),
+    HostFault("ram_not_trimmed", "MemoryMap.Case10_OddSizesAreTrimmedInward",
+              "mm/memory_map_test.cpp", "the tail of a bank is used"),
+    HostFault("bank_overlap_unmerged", "MemoryMap.Case9_SixtyFourBanksInAnyOrderGiveTheExactTotal",
+              "mm/memory_map_test.cpp", "64 banks have a wrong total"),
+    HostFault("boot_page_handed_over", "BootAllocator.HandsOverExactlyThePagesItDidNotTouch",
+              "mm/boot_allocator_test.cpp", "the buddy allocator gets a page that is in use"),
+    HostFault("buddy_order_unchecked", "Buddy.AFreeBuddyOfLowerOrderIsNotWhole",
+              "mm/buddy_test.cpp", "joined with a buddy that is partly in use"),
+    HostFault("buddy_double_free_unchecked", "Buddy.DoubleFreePanics",
+              "mm/buddy_test.cpp", "a double free went unnoticed"),
+)
+
+
+def declared() -> list[str]:
+    """The names of lib/fault.hpp, in order, without `none`."""
+    text = FAULT_HEADER.read_text()
+    body = text[text.index("enum class Fault"):]
+    names = re.findall(r"^\s+(\w+),", body[:body.index("};")], re.MULTILINE)
+    return [name for name in names if name != "none"]
+
+
+def unlisted() -> list[str]:
+    """Faults that are declared but have no entry, and entries whose fault does not exist."""
+    listed = {fault.name for fault in FAULTS}
+    names = declared()
+    return ([f"{name} has no entry in tests/negative/faults.py" for name in names if name not in listed]
+            + [f"{name} is not in lib/fault.hpp" for name in sorted(listed - set(names))])

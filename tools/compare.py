@@ -1,0 +1,179 @@
+"""Prints what `make compare` is for: one table over the three page sizes, made from the metrics file only.
+
+Fails (status 1) if a CPU did not come online, a selftest failed, a figure is missing, or an operation takes
+more instructions than the design promises.
+"""
+
+import argparse
+import pathlib
+import sys
+
+from tools import metrics
+from tools.figures import ACCESSORS, OPERATIONS, PAGES, Figures
+
+# Instructions for a 64-bit operation on a per-CPU pointer under `local` (docs/architecture.md).
+PROMISED_LLSC = {"read": 1, "write": 1, "add": 4, "xchg": 3, "cmpxchg": 5}
+PROMISED_LSE = 1
+ATOMIC = ("add", "xchg", "cmpxchg")
+
+
+class Table:
+    """Rows of text, one cell a page size, and what was found wrong on the way."""
+
+    def __init__(self, figures, smp):
+        self.figures = figures
+        self.smp = smp
+        self.rows = []
+        self.failures = []
+
+    def row(self, label, cell):
+        """`cell(page)` gives text, or None where a figure is missing."""
+        self.rows.append((label, [cell(page) or "missing" for page in PAGES]))
+
+    def heading(self, text):
+        self.rows.append((text, None))
+
+    def fail(self, message):
+        self.failures.append(message)
+
+    def text(self):
+        label_width = max(len(label) for label, cells in self.rows if cells)
+        width = max(len(c) for _, cells in self.rows if cells for c in cells) + 2
+        lines = [" " * label_width + "".join(page.upper().rjust(width) for page in PAGES)]
+        for label, cells in self.rows:
+            lines.append(label.ljust(label_width) + "".join(c.rjust(width) for c in cells) if cells else f"\n{label}")
+        return "\n".join(lines)
+
+
+def grouped(number):
+    return f"{number:,.0f}".replace(",", " ")
+
+
+def add_boots(table):
+    need, smp = table.figures.need, table.smp
+    keys = {"percpu": "local", "smp": smp, "boot": "uboot"}
+
+    def online(page):
+        count = need("cpus_online", page=page, **keys)
+        if count is None:
+            return None
+        if count != smp:
+            table.fail(f"{page}: {count:.0f} of {smp} CPUs online")
+        return f"{count:.0f}/{smp}"
+
+    def selftests(page):
+        passed = need("selftests_passed", page=page, **keys)
+        failed = need("selftests_failed", page=page, **keys)
+        if passed is None or failed is None:
+            return None
+        if failed or not passed:
+            table.fail(f"{page}: {passed:.0f} selftests passed, {failed:.0f} failed")
+        return f"{passed:.0f} / {failed:.0f}"
+
+    def seconds(page):
+        value = need("boot_seconds", page=page, **keys)
+        return None if value is None else f"{value:.2f}"
+
+    def floor_ratio(boot):
+        def cell(page):
+            value = need("floor_ratio", page=page, smp=smp, boot=boot)
+            return None if value is None else f"{value:.2f}x"
+        return cell
+
+    def table_bytes(page):
+        value = need("pagetable_bytes_per_cpu", page=page, smp=smp)
+        return None if value is None else grouped(value)
+
+    table.row("CPUs online, through U-Boot", online)
+    table.row("selftests passed / failed", selftests)
+    table.row("boot seconds", seconds)
+    table.row("start to all online / bare program, direct", floor_ratio("direct"))
+    table.row("start to all online / bare payload, U-Boot", floor_ratio("uboot"))
+    table.row("page-table bytes per CPU", table_bytes)
+
+
+def add_text(table):
+    def size(percpu):
+        return lambda page: table.figures.need("text_bytes", page=page, percpu=percpu, toolchain="gcc")
+
+    def shown(percpu):
+        def cell(page):
+            value = size(percpu)(page)
+            return None if value is None else grouped(value)
+        return cell
+
+    def saved(page):
+        local, preempt = (table.figures.get("text_bytes", page=page, percpu=p, toolchain="gcc") for p in ACCESSORS)
+        if not local or not preempt:
+            return None
+        return f"{grouped(preempt - local)} ({100 * (preempt - local) / preempt:.1f} %)"
+
+    table.heading(".text bytes, without debug checks and selftests")
+    for percpu in ACCESSORS:
+        table.row(f"  {percpu}", shown(percpu))
+    table.row("  saved by local", saved)
+
+
+def add_operations(table):
+    figures = table.figures
+
+    def cell(op, atomics):
+        def text(page):
+            counts = [figures.need("op_instructions", page=page, percpu=p, op=op, form="pointer", atomics=atomics)
+                      for p in ACCESSORS]
+            if None in counts:
+                return None
+            promised = PROMISED_LSE if atomics == "lse" else PROMISED_LLSC[op]
+            if counts[0] > promised:
+                table.fail(f"{page}: {op} ({atomics}) takes {counts[0]:.0f} instructions, not {promised}")
+            nops = [figures.get("op_nops", page=page, percpu=p, op=op, form="pointer", atomics=atomics)
+                    for p in ACCESSORS]
+            return " : ".join(f"{c:.0f}" + (f"+{n:.0f}" if n else "") for c, n in zip(counts, nops))
+        return text
+
+    def sites(op):
+        def text(page):
+            spread = [figures.need("site_instructions", page=page, percpu="local", op=op, quantile=q)
+                      for q in ("min", "median", "max")]
+            return None if None in spread else " / ".join(f"{value:.0f}" for value in spread)
+        return text
+
+    table.heading("instructions per 64-bit operation on a pointer, local : preempt (+ NOPs left by patching)")
+    for op in OPERATIONS:
+        table.row(f"  {op}" + (", LL/SC" if op in ATOMIC else ""), cell(op, "llsc"))
+    for op in ATOMIC:
+        table.row(f"  {op}, LSE", cell(op, "lse"))
+    table.heading("instructions at the kernel's own sites under local, min / median / max")
+    # The kernel need not use every operation.
+    used = [op for op in OPERATIONS if figures.all("site_instructions", op=op)]
+    for op in used or OPERATIONS:
+        table.row(f"  {op}", sites(op))
+
+
+def comparison(figures, smp):
+    """The filled table; what it lacks is in `figures.missing`."""
+    table = Table(figures, smp)
+    add_boots(table)
+    add_text(table)
+    add_operations(table)
+    return table
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--metrics", type=pathlib.Path, default=metrics.PATH)
+    parser.add_argument("--smp", type=int, default=160, help="the CPU count that was booted (default 160)")
+    arguments = parser.parse_args()
+
+    figures = Figures(metrics.load(arguments.metrics))
+    table = comparison(figures, arguments.smp)
+    print(table.text())
+
+    problems = table.failures + [f"missing: {name}" for name in dict.fromkeys(figures.missing)]
+    if problems:
+        print("\n" + "\n".join(f"compare: {problem}" for problem in problems))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
