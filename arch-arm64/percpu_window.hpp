@@ -36,8 +36,8 @@ struct PerCpuWindow {
   static constexpr VirtRange kImage{VirtAddr(0) - in_slots(128_MiB), in_slots(128_MiB)};
   static constexpr VirtRange kLocal{kImage.start - kUnitBytes, kUnitBytes};
   static constexpr VirtRange kLocalSlots{kImage.start - in_slots(kUnitBytes), in_slots(kUnitBytes)};
-  static constexpr VirtRange kGlobal{kLocalSlots.start - in_slots(kUnitBytes * kMaxCpus),
-                                     in_slots(kUnitBytes* kMaxCpus)};
+  static constexpr u64 kGlobalBytes = in_slots(kUnitBytes * kMaxCpus);
+  static constexpr VirtRange kGlobal{kLocalSlots.start - kGlobalBytes, kGlobalBytes};
 
   /// Unit `cpu` in the global window, and what to add to a local address to get there.
   static constexpr VirtAddr unit(unsigned cpu) { return kGlobal.start + u64{cpu} * kUnitBytes; }

@@ -13,7 +13,8 @@ struct FrameRecord {
 
 void print_line(const char* label, u64 address, VirtAddr looked_up) {
   if (const auto symbol = kernel_symbols().find(looked_up)) {
-    print("{}{:#018x} {}+{:#x}\n", label, address, symbol->name, symbol->offset + (address - looked_up.value()));
+    print("{}{:#018x} {}+{:#x}\n", label, address, symbol->name,
+          symbol->offset + (address - looked_up.value()));
   } else {
     print("{}{:#018x}\n", label, address);
   }
@@ -21,7 +22,8 @@ void print_line(const char* label, u64 address, VirtAddr looked_up) {
 
 }  // namespace
 
-usize walk_frame_records(VirtAddr frame_pointer, std::span<const VirtRange> stacks, std::span<u64> return_addresses) {
+usize walk_frame_records(VirtAddr frame_pointer, std::span<const VirtRange> stacks,
+                         std::span<u64> return_addresses) {
   usize count = 0;
   const VirtRange* stack = nullptr;
   u64 left = 0;  // a bit for each stack that the chain has been on and left

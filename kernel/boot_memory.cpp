@@ -16,6 +16,8 @@ namespace {
 
 using mm::KernelLayout;
 
+constinit bool g_boot_translation_survived = false;
+
 /// Enough for the linear map's and the image's tables at every page size: with 64K pages a bank that is not
 /// aligned to 512 MiB takes two tables of 64 KiB, and 64 such banks 8 MiB.
 constexpr u64 kArenaBytes = 32_MiB;
@@ -107,10 +109,16 @@ Result<VirtAddr> enter_own_root(PhysRange console, unsigned cpus) {
   TRY(mm::kernel_windows().create_unit(0, arch::image_to_phys(__boot_unit), static_unit_bytes()));
   TRY(map_idle_stack(0));
 
+  // The console's boot window is in the TLB for certain if it was just read.
+  const VirtAddr boot_only = KernelLayout::kFixConsole.start;
+  const bool was_mapped = arch::probe_read(boot_only).has_value();
   arch::install_root(roots.zero_root_of(0), roots.root_of(0));
+  g_boot_translation_survived = was_mapped && arch::probe_read(boot_only).has_value();
   mm::widen_boot_allocator();
   return registers.start;
 }
+
+bool boot_translation_survived() { return g_boot_translation_survived; }
 
 Result<> start_page_allocator() {
   Result<> result;

@@ -12,6 +12,10 @@ namespace atoll {
 /// finalized. Boot CPU, IRQs masked. On return the boot root, its device mappings too, is gone; `console` is mapped.
 Result<VirtAddr> enter_own_root(PhysRange console, unsigned cpus);
 
+/// Whether the boot CPU still used a translation of the boot root after it had left it: read once, right behind
+/// the switch, at an address that only the boot root maps.
+bool boot_translation_survived();
+
 /// Unit, root and idle stack for each of the CPUs 1 … count - 1, before any of them is started.
 Result<> prepare_secondaries(unsigned count);
 

@@ -172,9 +172,11 @@ KernelOptions parse_command_line(std::string_view text, FormatSink& notes) {
   KernelOptions options;
   CommandLineReader reader(text);
   while (const auto word = reader.next()) {
-    const auto rule = std::ranges::find_if(kRules, [&](const Rule& r) { return same_name(r.name, word->name); });
+    const auto rule =
+        std::ranges::find_if(kRules, [&](const Rule& r) { return same_name(r.name, word->name); });
     if (rule == kRules.end()) {
-      if (!seen_before(text, word->name)) format(notes, "command line: \"{}\" is unknown; ignored\n", word->name);
+      if (!seen_before(text, word->name))
+        format(notes, "command line: \"{}\" is unknown; ignored\n", word->name);
     } else if (!rule->apply(options, word->value)) {
       format(notes, "command line: {}={}: expected {}; default used\n", rule->name, word->value.value_or(""),
              rule->expected);

@@ -44,8 +44,8 @@ unsigned run_list(std::span<const Command> commands, std::string_view list, unsi
 void print_help(std::span<const Command> commands) {
   for (const Command& command : commands) {
     // The format has no left alignment: pad by hand.
-    print("  {}{}{}\n", command.name, std::string_view("            ").substr(std::min<usize>(command.name.size(), 11)),
-          command.help);
+    print("  {}{}{}\n", command.name,
+          std::string_view("            ").substr(std::min<usize>(command.name.size(), 11)), command.help);
   }
 }
 

@@ -94,10 +94,11 @@ void console_init() { set_print_sink(&g_sink); }
 
 void console_break_lock() { g_sink.break_lock(); }
 
-void console_start_input(arch::IrqNumber irq) {
-  arch::irq_set_handler(irq, on_receive);
-  arch::irq_enable_line(irq);
+Result<> console_start_input(arch::IrqNumber irq) {
+  TRY(arch::irq_set_handler(irq, on_receive));
+  TRY(arch::irq_enable_line(irq));
   arch::uart_enable_receive_interrupt();
+  return {};
 }
 
 std::string_view console_read_line(std::span<char> buffer) {

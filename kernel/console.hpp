@@ -13,7 +13,8 @@ namespace atoll {
 void console_init();
 
 /// Characters that arrive raise `irq` on this CPU from now on. Once, IRQs masked or not.
-void console_start_input(arch::IrqNumber irq);
+/// `out_of_range`: the controller has no such line.
+Result<> console_start_input(arch::IrqNumber irq);
 
 /// Waits in WFI for a line, with editing (kernel/line_editor.hpp); "" if it was cancelled. One reader, on the
 /// CPU that called console_start_input, IRQs enabled. The text lies in `buffer`.

@@ -38,7 +38,6 @@ class Parser {
   std::string_view node_name() const { return node_.name().substr(0, 48); }
 
   void read_memory_reservations();
-  int console_offset();
   void visit_node();
   void read_memory();
   void read_reserved_memory();
@@ -49,7 +48,9 @@ class Parser {
   void read_psci();
   void read_gic(GicDescription::Version version);
   void read_timer();
-  void read_console();
+  void read_stdout_path();
+  void read_uart();
+  void choose_console();
   std::optional<u32> resolve(const PendingInterrupt& pending);
   void add_ram(PhysRange range);
   void reserve(PhysRange range, mm::ReservationKind kind, std::string_view name);
@@ -61,27 +62,39 @@ class Parser {
   FormatSink& notes_;
   FdtWalker node_;
 
-  int stdout_offset_ = -1;
   u64 ram_bytes_ = 0;
   u32 gic_phandle_ = 0;
   u32 gic_interrupt_cells_ = 0;
   std::optional<PendingInterrupt> timer_interrupt_;
-  PendingInterrupt console_interrupt_;
+
+  /// Which UART is the console is known when all of the tree has been seen.
+  struct Uart {
+    int offset;
+    PhysRange registers;
+    PendingInterrupt interrupt;
+  };
+  static constexpr usize kMaxUarts = 16;
+  std::array<Uart, kMaxUarts> uarts_{};
+  usize uart_count_ = 0;
+  std::string_view stdout_path_;
 };
 
 Result<> Parser::run() {
   read_memory_reservations();
-  stdout_offset_ = console_offset();
   while (node_.next()) visit_node();
-
+  if (node_.broken()) {
+    note("broken structure");
+    return fail(Error::bad_firmware_data);
+  }
   if (node_.too_deep() > 0) {
     note("{} nodes deeper than {} levels are ignored", node_.too_deep(), FdtWalker::kMaxDepth);
   }
   if (machine_.cpus_left_out > 0) {
-    note("{} CPUs beyond the {} that this kernel has room for are left out", machine_.cpus_left_out, kMaxCpus);
+    note("{} CPUs beyond the {} that this kernel has room for are left out", machine_.cpus_left_out,
+         kMaxCpus);
   }
   if (timer_interrupt_) machine_.timer_irq = resolve(*timer_interrupt_);
-  if (machine_.console) machine_.console->irq = resolve(console_interrupt_);
+  choose_console();
   if (ram_bytes_ == 0) {
     note("no usable memory node");
     return fail(Error::bad_firmware_data);
@@ -92,7 +105,8 @@ Result<> Parser::run() {
 void Parser::add_ram(PhysRange range) {
   if (range.empty()) return;  // a bank whose slot is empty: common, and no fault
   if (auto added = memory_.add_ram(range); !added) {
-    note("{}: {:#x} bytes at {} left out: {}", node_name(), range.size, range.start, to_string(added.error().error));
+    note("{}: {:#x} bytes at {} left out: {}", node_name(), range.size, range.start,
+         to_string(added.error().error));
     return;
   }
   ram_bytes_ += range.size;
@@ -123,26 +137,6 @@ void Parser::read_memory_reservations() {
   }
 }
 
-/// The node that /chosen/stdout-path names, by path or alias, options such as ":115200n8" aside.
-int Parser::console_offset() {
-  const int chosen = fdt_path_offset(fdt_, "/chosen");
-  if (chosen < 0) return -1;
-  for (const char* name : {"stdout-path", "linux,stdout-path"}) {
-    int length = 0;
-    const void* data = fdt_getprop(fdt_, chosen, name, &length);
-    if (data == nullptr || length <= 0) continue;
-    const auto [value, terminated] =
-        FdtProperty(static_cast<const u8*>(data), static_cast<usize>(length)).text();
-    const std::string_view path = value.substr(0, value.find(':'));
-    const int offset = terminated && !path.empty()
-                           ? fdt_path_offset_namelen(fdt_, path.data(), static_cast<int>(path.size()))
-                           : -FDT_ERR_BADPATH;
-    if (offset >= 0) return offset;
-    note("{} \"{}\" names no node", name, path.substr(0, 64));
-  }
-  return -1;
-}
-
 void Parser::visit_node() {
   if (node_.depth() == 1) {
     if (node_.property("device_type").text().value == "memory") return read_memory();
@@ -152,7 +146,7 @@ void Parser::visit_node() {
   if (node_.is_child_of("cpus") && node_.property("device_type").text().value == "cpu") return read_cpu();
   if (!node_.enabled() || !node_.property("compatible").exists()) return;
 
-  if (node_.compatible("arm,pl011") || node_.compatible("arm,sbsa-uart")) return read_console();
+  if (node_.compatible("arm,pl011") || node_.compatible("arm,sbsa-uart")) return read_uart();
   if (node_.compatible("arm,gic-v3")) return read_gic(GicDescription::Version::v3);
   for (const char* gic : {"arm,cortex-a15-gic", "arm,gic-400", "arm,cortex-a7-gic", "arm,cortex-a9-gic"}) {
     if (node_.compatible(gic)) return read_gic(GicDescription::Version::v2);
@@ -161,7 +155,6 @@ void Parser::visit_node() {
   if (node_.compatible("arm,psci-1.0") || node_.compatible("arm,psci-0.2") || node_.compatible("arm,psci")) {
     return read_psci();
   }
-  if (node_.offset() == stdout_offset_) note("console {} is no PL011; ignored", node_name());
 }
 
 void Parser::read_memory() {
@@ -197,8 +190,19 @@ void Parser::read_reserved_memory() {
 }
 
 void Parser::read_chosen() {
+  read_stdout_path();
   read_boot_arguments();
   read_initrd();
+}
+
+void Parser::read_stdout_path() {
+  for (const char* name : {"stdout-path", "linux,stdout-path"}) {
+    const auto [value, terminated] = node_.property(name).text();
+    if (terminated && !value.empty()) {
+      stdout_path_ = value.substr(0, value.find(':'));  // options such as ":115200n8" aside
+      return;
+    }
+  }
 }
 
 void Parser::read_boot_arguments() {
@@ -303,14 +307,29 @@ void Parser::read_timer() {
   if (!timer_interrupt_) timer_interrupt_ = {node_.property("interrupts"), index, node_.interrupt_parent()};
 }
 
-/// The console is what stdout-path names; without a usable one, the first PL011 of the tree.
-void Parser::read_console() {
-  const bool chosen = node_.offset() == stdout_offset_;
-  if (!chosen && machine_.console) return;
+void Parser::read_uart() {
   const auto registers = device_registers(0);
   if (!registers) return;
-  machine_.console = ConsoleDescription{*registers, std::nullopt};
-  console_interrupt_ = {node_.property("interrupts"), 0, node_.interrupt_parent()};
+  if (uart_count_ == kMaxUarts) return note("{} is one UART too many; ignored", node_name());
+  uarts_[uart_count_++] = {
+      node_.offset(), *registers, {node_.property("interrupts"), 0, node_.interrupt_parent()}};
+}
+
+/// What stdout-path names, by path or alias; without a usable one, the first PL011 of the tree.
+void Parser::choose_console() {
+  const std::span<const Uart> uarts(uarts_.data(), uart_count_);
+  const Uart* chosen = uarts.empty() ? nullptr : &uarts.front();
+  if (!stdout_path_.empty()) {
+    const int offset =
+        fdt_path_offset_namelen(fdt_, stdout_path_.data(), static_cast<int>(stdout_path_.size()));
+    const auto named = std::ranges::find(uarts, offset, &Uart::offset);
+    if (named != uarts.end()) {
+      chosen = &*named;
+    } else {
+      note("stdout-path \"{}\" names no usable PL011", stdout_path_.substr(0, 64));
+    }
+  }
+  if (chosen != nullptr) machine_.console = ConsoleDescription{chosen->registers, resolve(chosen->interrupt)};
 }
 
 /// GIC bindings: <type number flags>, type 0 an SPI counted from INTID 32, 1 a PPI counted from 16.
@@ -346,22 +365,25 @@ Result<usize> device_tree_size(std::span<const u8> start, FormatSink& notes) {
   constexpr usize kVersionCell = 5;
   constexpr usize kCompatibleVersionCell = 6;
   if (header.cell(kMagicCell) != FDT_MAGIC) return refuse("wrong magic number");
-  if (header.cell(kVersionCell) < 17 || header.cell(kCompatibleVersionCell) > 17) return refuse("unknown version");
+  if (header.cell(kVersionCell) < 17 || header.cell(kCompatibleVersionCell) > 17)
+    return refuse("unknown version");
   const usize size = header.cell(kSizeCell);
   if (size < kDeviceTreeHeader) return refuse("total size smaller than its header");
   if (size > kMaxDeviceTree) return refuse("larger than 2 MiB");
   return size;
 }
 
-Result<> parse_device_tree(std::span<const u8> mapping, Machine& machine, mm::MemoryMap& memory, FormatSink& notes) {
+Result<> parse_device_tree(std::span<const u8> mapping, Machine& machine, mm::MemoryMap& memory,
+                           FormatSink& notes) {
   const usize size = TRY(device_tree_size(mapping, notes));
   if (size > mapping.size()) {
     format(notes, "device tree: {} bytes long, but only {} are mapped\n", size, mapping.size());
     return fail(Error::bad_firmware_data);
   }
-  // Walks every tag once: from here on libfdt's offsets and strings stay inside the tree.
-  if (const int error = fdt_check_full(mapping.data(), size); error != 0) {
-    format(notes, "device tree: broken structure ({})\n", fdt_strerror(error));
+  // Where the blocks lie. Every later access of libfdt is checked against them, so a broken structure inside
+  // is found when the walk comes to it.
+  if (const int error = fdt_check_header(mapping.data()); error != 0) {
+    format(notes, "device tree: broken header ({})\n", fdt_strerror(error));
     return fail(Error::bad_firmware_data);
   }
   return Parser(mapping.data(), machine, memory, notes).run();

@@ -30,6 +30,7 @@ Result<usize> device_tree_size(std::span<const u8> start, FormatSink& notes);
 /// on failure its last line is the reason.
 /// `memory` is told of RAM, /memreserve/, /reserved-memory and the initrd; the caller reserves the kernel
 /// image and the tree itself, and finalizes.
-Result<> parse_device_tree(std::span<const u8> mapping, Machine& machine, mm::MemoryMap& memory, FormatSink& notes);
+Result<> parse_device_tree(std::span<const u8> mapping, Machine& machine, mm::MemoryMap& memory,
+                           FormatSink& notes);
 
 }  // namespace atoll

@@ -3,6 +3,7 @@
 #include <libfdt.h>
 
 #include <algorithm>
+#include <span>
 
 namespace atoll {
 namespace {
@@ -43,18 +44,57 @@ std::optional<usize> FdtProperty::index_in_list(std::string_view word) const {
   return std::nullopt;
 }
 
+/// A node is complete, its properties collected, where its first child begins or it ends: that tag is left for
+/// the next call.
 bool FdtWalker::next() {
-  int depth = depth_;
-  int offset = offset_;
-  for (;;) {
-    offset = fdt_next_node(fdt_, offset, &depth);
-    if (offset < 0 || depth < 0) return false;
-    if (depth < kMaxDepth) break;
+  while (!broken_) {
+    int after = 0;
+    const u32 tag = fdt_next_tag(fdt_, cursor_, &after);
+    if (after < 0) break;
+    const bool ends_properties = tag != FDT_PROP && tag != FDT_NOP;
+    if (collecting_ && ends_properties) {
+      collecting_ = false;
+      enter_level();
+      return true;
+    }
+    if (tag == FDT_END) {
+      broken_ = nesting_ != -1 || offset_ < 0;
+      return false;
+    }
+    if (tag == FDT_BEGIN_NODE && !open_node(cursor_)) break;
+    if (tag == FDT_END_NODE) --nesting_;
+    if (tag == FDT_PROP && collecting_ && !collect(cursor_)) break;
+    cursor_ = after;
+  }
+  broken_ = true;
+  return false;
+}
+
+bool FdtWalker::open_node(int offset) {
+  const bool is_second_root = nesting_ < 0 && offset_ >= 0;
+  if (is_second_root || fdt_get_name(fdt_, offset, nullptr) == nullptr) return false;
+  if (++nesting_ >= kMaxDepth) {
     ++too_deep_;
+    return true;
   }
   offset_ = offset;
-  depth_ = depth;
-  enter_level();
+  depth_ = nesting_;
+  property_count_ = 0;
+  has_more_properties_ = false;
+  collecting_ = true;
+  return true;
+}
+
+bool FdtWalker::collect(int offset) {
+  const char* text = nullptr;
+  int length = 0;
+  const void* data = fdt_getprop_by_offset(fdt_, offset, &text, &length);
+  if (data == nullptr || length < 0) return false;
+  if (property_count_ == kMaxProperties) {
+    has_more_properties_ = true;
+  } else {
+    properties_[property_count_++] = {text, {static_cast<const u8*>(data), static_cast<usize>(length)}};
+  }
   return true;
 }
 
@@ -84,6 +124,11 @@ std::string_view FdtWalker::name() const {
 }
 
 FdtProperty FdtWalker::property(const char* property_name) const {
+  const std::string_view wanted = property_name;
+  for (const NamedProperty& p : std::span(properties_).first(property_count_)) {
+    if (p.name == wanted) return p.value;
+  }
+  if (!has_more_properties_) return {};
   int length = 0;
   const void* data = fdt_getprop(fdt_, offset_, property_name, &length);
   if (data == nullptr || length < 0) return {};

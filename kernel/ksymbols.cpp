@@ -14,7 +14,10 @@ namespace atoll {
 SymbolTable SymbolTable::from_words(VirtAddr base, const u32* words) {
   if (words == nullptr) return {};
   const usize count = words[0];
-  return {base, {words + 1, count}, {words + 1 + count, count}, reinterpret_cast<const char*>(words + 1 + 2 * count)};
+  return {base,
+          {words + 1, count},
+          {words + 1 + count, count},
+          reinterpret_cast<const char*>(words + 1 + 2 * count)};
 }
 
 std::optional<Symbol> SymbolTable::find(VirtAddr address) const {

@@ -5,10 +5,10 @@
 namespace atoll {
 namespace {
 
-constexpr char kCancel = 0x03;     // ^C
+constexpr char kCancel = 0x03;  // ^C
 constexpr char kBell = 0x07;
 constexpr char kBackspace = 0x08;
-constexpr char kKillLine = 0x15;   // ^U
+constexpr char kKillLine = 0x15;  // ^U
 constexpr char kDelete = 0x7f;
 
 }  // namespace
@@ -17,7 +17,10 @@ LineEditor::State LineEditor::feed(char c) {
   switch (c) {
     case '\r':
     case '\n': print("\n"); return State::complete;
-    case kCancel: print("^C\n"); length_ = 0; return State::cancelled;
+    case kCancel:
+      print("^C\n");
+      length_ = 0;
+      return State::cancelled;
     case kBackspace:
     case kDelete: erase(1); return State::editing;
     case kKillLine: erase(length_); return State::editing;

@@ -23,7 +23,9 @@ class InputRing {
     return true;
   }
   /// Reader.
-  bool empty() const { return head_.load(std::memory_order_acquire) == tail_.load(std::memory_order_relaxed); }
+  bool empty() const {
+    return head_.load(std::memory_order_acquire) == tail_.load(std::memory_order_relaxed);
+  }
   std::optional<char> pop() {
     if (empty()) return std::nullopt;
     const u32 tail = tail_.load(std::memory_order_relaxed);

@@ -27,10 +27,10 @@ struct GicDescription {
 
   Version version = Version::none;
   PhysRange distributor;
-  PhysRange cpu_interface;                        ///< GICv2 only
-  std::array<PhysRange, kMaxRegions> regions{};   ///< GICv3 redistributors, in device-tree order
+  PhysRange cpu_interface;                       ///< GICv2 only
+  std::array<PhysRange, kMaxRegions> regions{};  ///< GICv3 redistributors, in device-tree order
   usize region_count = 0;
-  u64 redistributor_stride = 0;                   ///< bytes; 0 = as GICR_TYPER says
+  u64 redistributor_stride = 0;  ///< bytes; 0 = as GICR_TYPER says
 
   std::span<const PhysRange> redistributors() const { return {regions.data(), region_count}; }
 };

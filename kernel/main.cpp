@@ -35,6 +35,13 @@ constexpr PhysAddr kDocumentedUart{0x09000000};
 
 constinit KernelOptions g_options;
 
+/// Two CPUs that shared a TLB would see each other's window; then nothing else can be trusted either.
+void check_window() {
+  const unsigned by_register = arch::KernelPerCpuWindow::cpu_of_offset(arch::percpu_offset());
+  const unsigned by_window = percpu::this_cpu();
+  if (by_window != by_register) panic("TLB sharing: CPU {} sees the window of CPU {}", by_register, by_window);
+}
+
 /// Boot goes on or ends here: at this stage no failure leaves a system that could run.
 template <class T>
 T require(Result<T> result, const char* stage) {
@@ -80,8 +87,8 @@ void start_interrupts(const Machine& machine) {
   require(arch::interrupts_init({distributor, std::span(regions).first(count)}, cpu_map().mpidrs()), "GIC");
   require(arch::interrupts_init_cpu(0), "GIC redistributor of the boot CPU");
   if (!machine.timer_irq) panic("boot: the device tree names no virtual timer");
-  time_init(*machine.timer_irq);
-  time_init_cpu();
+  require(time_init(*machine.timer_irq), "timer interrupt");
+  require(time_init_cpu(), "timer");
 }
 
 /// The second half, on the boot CPU's idle stack and own root.
@@ -110,8 +117,9 @@ void start_interrupts(const Machine& machine) {
 extern "C" [[noreturn]] void kernel_main(u64 device_tree, u64 image, u64 entry_ticks) {
   percpu::enter_cpu_context();
   percpu::cpu_number.on(0) = 0;
-  arch::traps_init_cpu();
   arch::set_trap_handler(handle_trap);
+  if constexpr (kDebug) arch::set_irq_entry_check(check_window);
+  arch::traps_init_cpu();
   boot_root_init(PhysAddr(image));
   boot_timeline_start(entry_ticks);
   open_documented_console();

@@ -56,7 +56,8 @@ unsigned mem(std::string_view) {
     print("  reserved {} {} KiB: {} {}\n", r.range.start, r.range.size >> 10, to_string(r.kind), r.name());
   }
   const auto [by_limit, unreachable, trimmed] = map.left_out();
-  print("left out: {} KiB by mem=, {} KiB unreachable, {} bytes trimmed\n", by_limit >> 10, unreachable >> 10, trimmed);
+  print("left out: {} KiB by mem=, {} KiB unreachable, {} bytes trimmed\n", by_limit >> 10, unreachable >> 10,
+        trimmed);
   const mm::MemoryCounts counts = mm::memory_counts();
   print("{} of {} pages of {} KiB free\n", counts.free_pages, counts.managed_pages, arch::kPageSize >> 10);
   const mm::SyncCounters syncs = mm::kernel_roots().counters();
@@ -75,7 +76,9 @@ unsigned ptdump(std::string_view arguments) {
   PrintSink sink;
   mm::PageTableDump dump(mm::kRegions<KernelLayout>, &sink);
   using Geometry = KernelLayout::Geometry;
-  mm::kernel_roots().local(static_cast<unsigned>(*cpu)).visit({Geometry::kKernelStart, Geometry::kKernelBytes}, dump);
+  mm::kernel_roots()
+      .local(static_cast<unsigned>(*cpu))
+      .visit({Geometry::kKernelStart, Geometry::kKernelBytes}, dump);
   return dump.finish().passed() ? 0 : 1;
 }
 
@@ -88,7 +91,8 @@ unsigned percpu_areas(std::string_view) {
   roots.cpus().for_each([&](unsigned cpu) {
     const u64 tables = roots.private_table_bytes(cpu);
     most = std::max(most, tables);
-    print("  cpu {} root {} unit {} private tables {} bytes\n", cpu, roots.root_of(cpu), KernelLayout::unit(cpu), tables);
+    print("  cpu {} root {} unit {} private tables {} bytes\n", cpu, roots.root_of(cpu),
+          KernelLayout::unit(cpu), tables);
   });
   print("page tables per CPU: {} bytes at most\n", most);
   return 0;
@@ -133,8 +137,9 @@ void monitor_main(const KernelOptions& options) {
   run_list(kCommands, options.run, g_failures);
 
   const auto& console = machine().console;
-  if (!console || !console->irq) panic("monitor: the console has no interrupt to wait for");
-  console_start_input(*console->irq);
+  if (!console || !console->irq || !console_start_input(*console->irq)) {
+    panic("monitor: the console has no interrupt to wait for");
+  }
   for (;;) {
     print("atoll> ");
     std::array<char, 128> line;

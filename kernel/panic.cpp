@@ -58,7 +58,8 @@ unsigned stop_others() {
   if (others == 0) return 0;
   arch::ipi_send_all_others(arch::Ipi::stop);
   const u64 deadline = arch::timer_ticks() + arch::ns_to_ticks(kStopNs);
-  while (g_panic.stopped.load(std::memory_order_acquire) < others && arch::timer_ticks() < deadline) arch::relax();
+  while (g_panic.stopped.load(std::memory_order_acquire) < others && arch::timer_ticks() < deadline)
+    arch::relax();
   return others;
 }
 
@@ -112,7 +113,8 @@ void panic_with(std::source_location where, const char* format, std::span<const 
   report({format, arguments, &where, nullptr}, frame_pointer, frame_pointer);
 }
 
-void panic_at_with(const arch::TrapFrame& frame, const char* format, std::span<const FormatArgument> arguments) {
+void panic_at_with(const arch::TrapFrame& frame, const char* format,
+                   std::span<const FormatArgument> arguments) {
   report({format, arguments, nullptr, &frame}, VirtAddr(frame.x[29]), VirtAddr(frame.sp));
 }
 

@@ -29,7 +29,8 @@ struct Record {
 constinit Record g_record{};
 
 /// The test with the smallest name above `after`, or nullptr. With names unique, this walks them in order.
-const Selftest* next_by_name(std::span<const Selftest* const> tests, std::string_view after, std::string_view pattern) {
+const Selftest* next_by_name(std::span<const Selftest* const> tests, std::string_view after,
+                             std::string_view pattern) {
   const Selftest* best = nullptr;
   for (const Selftest* test : tests) {
     const std::string_view name = test->name;
@@ -58,7 +59,8 @@ void run_one(const Selftest& test, unsigned number, SelftestSummary& summary) {
   if (g_record.failures != 0) {
     ++summary.failed;
     const bool readable = g_record.text_complete.load(std::memory_order_acquire);
-    print("not ok {} {} # {}\n", number, test.name, readable ? g_record.text.data() : "failed on another CPU");
+    print("not ok {} {} # {}\n", number, test.name,
+          readable ? g_record.text.data() : "failed on another CPU");
   } else if (skip_reason != nullptr) {
     ++summary.skipped;
     print("ok {} {} # SKIP {}\n", number, test.name, skip_reason);
@@ -89,10 +91,12 @@ SelftestSummary run_selftests(std::span<const Selftest* const> tests, std::strin
 
 void selftest_checked() {
   // Read first: 160 CPUs that check in a loop must not fight for the line.
-  if (!g_record.checked.load(std::memory_order_relaxed)) g_record.checked.store(true, std::memory_order_relaxed);
+  if (!g_record.checked.load(std::memory_order_relaxed))
+    g_record.checked.store(true, std::memory_order_relaxed);
 }
 
-void selftest_fail_with(std::source_location where, const char* format, std::span<const FormatArgument> arguments) {
+void selftest_fail_with(std::source_location where, const char* format,
+                        std::span<const FormatArgument> arguments) {
   const unsigned earlier = g_record.failures.fetch_add(1, std::memory_order_relaxed);
   if (earlier >= Record::kMaxPrinted) return;
 

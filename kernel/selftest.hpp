@@ -35,7 +35,8 @@ SelftestSummary run_selftests(std::span<const Selftest* const> tests, std::strin
 
 /// A test that is neither skipped nor ever checks anything fails.
 void selftest_checked();
-void selftest_fail_with(std::source_location where, const char* format, std::span<const FormatArgument> arguments);
+void selftest_fail_with(std::source_location where, const char* format,
+                        std::span<const FormatArgument> arguments);
 template <class... Args>
 void selftest_fail(LocatedFormat<std::type_identity_t<Args>...> format, const Args&... args) {
   const std::array<FormatArgument, sizeof...(Args)> list{FormatArgument(args)...};

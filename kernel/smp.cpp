@@ -28,7 +28,7 @@ namespace atoll {
 namespace {
 
 /// How far a secondary got. Written by that CPU, read by the boot CPU.
-enum class Progress : u8 { off, refused, features_differ, wrong_window, no_redistributor, arrived, online };
+enum class Progress : u8 { off, refused, features_differ, wrong_window, no_redistributor, no_timer, arrived, online };
 
 const char* to_string(Progress progress) {
   switch (progress) {
@@ -37,6 +37,7 @@ const char* to_string(Progress progress) {
     case Progress::features_differ: return "its features differ from the boot CPU's";
     case Progress::wrong_window: return "its local window shows another CPU's number";
     case Progress::no_redistributor: return "has no redistributor";
+    case Progress::no_timer: return "has no timer interrupt";
     case Progress::arrived: return "did not answer an IPI";
     case Progress::online: return "online";
   }
@@ -111,17 +112,6 @@ void prepare_boot_record(unsigned cpu) {
   boot.status = SecondaryStatus::starting;
 }
 
-/// Why `cpu` is not online, in words.
-const char* reason(unsigned cpu) {
-  const Progress progress = g_progress[cpu].load(std::memory_order_acquire);
-  if (progress == Progress::off) {
-    // Written with the MMU off: look at memory, not at a line cached before.
-    arch::clean_to_poc({address_of(&g_boot[cpu]), sizeof(SecondaryBoot)});
-    if (g_boot[cpu].status == SecondaryStatus::no_granule) return "has no such granule";
-  }
-  return to_string(progress);
-}
-
 }  // namespace
 
 void number_cpus(const Machine& machine, std::optional<unsigned> maxcpus) {
@@ -140,10 +130,21 @@ void number_cpus(const Machine& machine, std::optional<unsigned> maxcpus) {
 const arch::CpuMap& cpu_map() { return g_map; }
 const CpuSet& online_cpus() { return g_online; }
 
+const char* cpu_state(unsigned cpu) {
+  const Progress progress = g_progress[cpu].load(std::memory_order_acquire);
+  if (progress == Progress::off) {
+    // Written with the MMU off: look at memory, not at a line cached before.
+    arch::clean_to_poc({address_of(&g_boot[cpu]), sizeof(SecondaryBoot)});
+    if (g_boot[cpu].status == SecondaryStatus::no_granule) return "has no such granule";
+  }
+  return to_string(progress);
+}
+
 void start_secondaries() {
   g_boot_features = arch::read_cpu_features();
   arch::ipi_set_handler(arch::Ipi::ping, answer_ping);
   g_online.add(0);
+  g_progress[0].store(Progress::online, std::memory_order_relaxed);
   const unsigned count = g_map.count();
   const std::span<const u64> affinities = g_map.mpidrs();
 
@@ -175,7 +176,7 @@ void start_secondaries() {
     if (g_progress[cpu].load(std::memory_order_acquire) == Progress::online) {
       g_online.add(cpu);
     } else {
-      print("smp: CPU {} (MPIDR {:#x}) left out: {}\n", cpu, affinities[cpu], reason(cpu));
+      print("smp: CPU {} (MPIDR {:#x}) left out: {}\n", cpu, affinities[cpu], cpu_state(cpu));
     }
   }
   print("smp: {}/{} CPUs online in {} ms\n", g_online.count(), count, boot_microseconds() / 1000);
@@ -190,7 +191,7 @@ extern "C" void secondary_main(u64 cpu_number) {
   if (arch::read_cpu_features() != g_boot_features) park(cpu, Progress::features_differ);
   if (percpu::this_cpu() != cpu) park(cpu, Progress::wrong_window);
   if (!arch::interrupts_init_cpu(cpu)) park(cpu, Progress::no_redistributor);
-  time_init_cpu();
+  if (!time_init_cpu()) park(cpu, Progress::no_timer);
   arrive(cpu, Progress::arrived);
   arch::irq_enable();
   idle_loop();

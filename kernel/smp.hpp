@@ -19,6 +19,9 @@ const arch::CpuMap& cpu_map();
 /// CPUs that are up: they read their own number through the window, armed their timer and answered an IPI.
 const CpuSet& online_cpus();
 
+/// How far a possible CPU got, in words.
+const char* cpu_state(unsigned cpu);
+
 /// Starts all possible CPUs by PSCI, back to back, and waits until each is online or the deadline passes.
 /// Prints one line for each CPU that is left out, with the reason, and the summary line.
 /// Boot CPU, IRQs enabled; units, roots and idle stacks exist (`prepare_secondaries`).

@@ -4,14 +4,19 @@
 
 #include "arch/cpu.hpp"
 #include "arch/interrupts.hpp"
+#include "arch/timer.hpp"
 #include "kernel/wait.hpp"
 #include "lib/fault.hpp"
+#include "lib/format.hpp"
 #include "lib/panic.hpp"
 #include "percpu/cpu_number.hpp"
 #include "percpu/percpu.hpp"
 
 namespace atoll {
 namespace {
+
+/// How long a call may take before the wait is reported.
+constexpr u64 kCallReportNs = 10'000'000'000;
 
 /// A caller waits for its call, so each CPU has at most one outstanding and the request can live there.
 struct CallRequest {
@@ -78,7 +83,10 @@ void call_on(const CpuSet& targets, void (*function)(void*), void* argument) {
     while (!finished()) arch::relax();
     arch::irq_enable();
   }
-  wait_until(finished);
+  // A host that is short of CPUs may take seconds; a CPU that never answers is a bug that should have a name.
+  while (!wait_until(finished, arch::timer_ticks() + arch::ns_to_ticks(kCallReportNs))) {
+    print("smp: CPU {} waits for {} of {} CPUs to run a call\n", caller, request.remaining.load(), targets.count());
+  }
 }
 
 void run_when_idle(unsigned cpu, void (*function)(void*), void* argument) {

@@ -5,6 +5,9 @@
 namespace atoll {
 namespace {
 
+/// Armed, but in nobody's way.
+constexpr u64 kHourNs = u64{3600} * 1'000'000'000;
+
 constinit arch::IrqNumber g_timer_irq;
 
 /// Who waits with a deadline looks at the clock itself; the interrupt only ends its WFI.
@@ -12,15 +15,15 @@ void handle_timer(arch::IrqNumber) { arch::timer_cancel(); }
 
 }  // namespace
 
-void time_init(arch::IrqNumber timer_irq) {
+Result<> time_init(arch::IrqNumber timer_irq) {
   g_timer_irq = timer_irq;
-  arch::irq_set_handler(timer_irq, handle_timer);
+  return arch::irq_set_handler(timer_irq, handle_timer);
 }
 
-void time_init_cpu() {
+Result<> time_init_cpu() {
   arch::timer_init_cpu();
-  arch::timer_set_deadline(arch::timer_ticks() + arch::ns_to_ticks(u64{3600} * 1'000'000'000));
-  arch::irq_enable_line(g_timer_irq);
+  arch::timer_set_deadline(arch::timer_ticks() + arch::ns_to_ticks(kHourNs));
+  return arch::irq_enable_line(g_timer_irq);
 }
 
 }  // namespace atoll

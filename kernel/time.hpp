@@ -6,8 +6,9 @@
 namespace atoll {
 
 /// Installs the handler of the virtual timer's PPI. Boot CPU, once.
-void time_init(arch::IrqNumber timer_irq);
+/// `out_of_range`: the controller has no such line.
+Result<> time_init(arch::IrqNumber timer_irq);
 /// Arms this CPU's timer: line enabled, a deadline far in the future. Every CPU, IRQs masked.
-void time_init_cpu();
+Result<> time_init_cpu();
 
 }  // namespace atoll

@@ -24,8 +24,8 @@ const char* place_of(VirtAddr address) {
   const VirtAddr sp(frame.sp);
   const VirtRange stack = kernel_stack_of(sp);
   if (stack.empty()) panic_at(frame, "wild stack pointer {} ({})", sp, place_of(sp));
-  panic_at(frame, "kernel stack overflow: sp {} is {} bytes below its stack of {} bytes", sp, stack.start - sp,
-           stack.size);
+  panic_at(frame, "kernel stack overflow: sp {} is {} bytes below its stack of {} bytes", sp,
+           stack.start - sp, stack.size);
 }
 
 [[noreturn]] void panic_on_synchronous(const arch::TrapFrame& frame) {

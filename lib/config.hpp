@@ -31,7 +31,7 @@ inline constexpr const char* kCompilerName = "gcc";
 #endif
 
 /// The most CPUs any configuration has room for: the global window holds this many units at
-/// every page and VA size (DESIGN.md section 4; `mm/layout.hpp` asserts it).
+/// every page and VA size (docs/memory-layout.md; `mm/layout.hpp` asserts it).
 inline constexpr unsigned kMaxCpus = 512;
 
 }  // namespace atoll

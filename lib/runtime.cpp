@@ -50,7 +50,7 @@ int __popcountdi2(u64 n) {
 
 }  // extern "C"
 
-/// What `std::string_view::substr` calls for a start beyond the end.
+/// What `std::string_view::substr` calls for a start beyond the end. libstdc++ declares it, noreturn and all.
 namespace std {
-[[noreturn]] void __throw_out_of_range_fmt(const char* what, ...) { atoll::panic("out of range: {}", what); }
+void __throw_out_of_range_fmt(const char* what, ...) { atoll::panic("out of range: {}", what); }
 }  // namespace std

@@ -12,25 +12,24 @@ BootAllocator::BootAllocator(const MemoryMap& map) : page_size_(map.page_size())
 Result<PhysAddr> BootAllocator::allocate(u64 size, u64 align) {
   check_open();
   if (size == 0 || !is_power_of_two(align)) return fail(Error::invalid_argument);
-  const auto runs = free_.ranges();
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    const PhysRange usable = intersection(*run, window_);
-    if (usable.size < size) continue;
-    const PhysAddr start = (usable.end() - size).align_down(align);
-    if (start < usable.start) continue;
-    take(*run, {start, size});
+  for (const PhysRange& run : free_.ranges()) {
+    const PhysRange usable = intersection(run, window_);
+    const u64 gap = usable.start.align_up(align) - usable.start;
+    if (usable.size < size || usable.size - size < gap) continue;
+    const PhysAddr start = usable.start + gap;
+    take(run, {start, size});
     return start;
   }
   return fail(Error::no_memory);
 }
 
 void BootAllocator::take(const PhysRange& run, const PhysRange& taken) {
-  const PhysAddr run_end = run.end();
+  const PhysAddr run_start = run.start;
   taken_ += taken.size;
   if (free_.remove(taken)) return;
-  // Full. Without the gap above it the piece ends its run, and needs no entry of its own.
-  wasted_ += run_end - taken.end();
-  ATOLL_ASSERT(free_.remove({taken.start, run_end - taken.start}).has_value());
+  // Full. Without the gap below it the piece starts its run, and needs no entry of its own.
+  wasted_ += taken.start - run_start;
+  ATOLL_ASSERT(free_.remove({run_start, taken.end() - run_start}).has_value());
 }
 
 void BootAllocator::check_open() const {

@@ -1,8 +1,10 @@
 // Physical memory before the buddy allocator exists: page tables, per-CPU areas, the page array.
 //
-// Hands out addresses from the top of the free RAM down, at byte granularity, so that aligned
-// pieces smaller than a page (root tables) share pages. Nothing is ever given back; what was not
-// taken goes to the buddy allocator in one hand-over, which ends this allocator.
+// Hands out addresses from the bottom of the free RAM up, at byte granularity, so that aligned pieces smaller
+// than a page (root tables) share pages. Not from the top: there lies the firmware that has just run, and
+// writing over code that an emulator has translated is slow (docs/decisions/0013-boot-memory-from-the-bottom.md).
+// Nothing is ever given back; what was not taken goes to the buddy allocator in one hand-over, which ends this
+// allocator.
 #pragma once
 
 #include "lib/address.hpp"

@@ -105,8 +105,9 @@ void BuddyZone::unlink(Page& page) {
 }
 
 void BuddyZone::check_free(const Page* page, unsigned order) const {
-  if (!pages_.contains(page))
+  if (!pages_.contains(page)) {
     panic("free of {}, which is no entry of the page array", static_cast<const void*>(page));
+  }
   const u64 frame = pages_.frame(*page);
   switch (page->state) {
     case PageState::free:

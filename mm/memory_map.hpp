@@ -64,7 +64,7 @@ struct MapRules {
 /// Not synchronised: one CPU fills and finalizes it, after that it is only read.
 class MemoryMap {
  public:
-  // 64 banks occur (CASES.md 9), each of which a hole may halve. Firmware reserves a few dozen
+  // 64 banks occur, and a hole may halve each of them. Firmware reserves a few dozen
   // ranges at most. Together less than 8 KiB, all zero at first, so of BSS.
   static constexpr usize kMaxBanks = 128;
   static constexpr usize kMaxReservations = 128;

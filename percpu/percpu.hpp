@@ -34,7 +34,7 @@ class PerCpuPtr : public PerCpuOperations<PerCpuPtr<T>, T> {
   /// For the allocator and for messages.
   VirtAddr local_address() const { return address_of(local_); }
   explicit operator bool() const { return local_ != nullptr; }
-  friend bool operator==(PerCpuPtr, PerCpuPtr) = default;
+  friend bool operator==(PerCpuPtr a, PerCpuPtr b) { return a.local_ == b.local_; }
 
   /// `cpu`'s copy, which must be populated. Accesses by the reference are ordinary ones: the caller sees to races.
   T& on(unsigned cpu) const { return *alias(arch::percpu_offset_of(cpu)); }

@@ -10,11 +10,9 @@ import sys
 
 from tools import metrics
 from tools.figures import ACCESSORS, OPERATIONS, PAGES, Figures
+from tools.percpu_sites import PLAIN, REQUIRED
 
-# Instructions for a 64-bit operation on a per-CPU pointer under `local` (docs/architecture.md).
-PROMISED_LLSC = {"read": 1, "write": 1, "add": 4, "xchg": 3, "cmpxchg": 5}
-PROMISED_LSE = 1
-ATOMIC = ("add", "xchg", "cmpxchg")
+ATOMIC = tuple(op for op in OPERATIONS if op not in PLAIN)
 
 
 class Table:
@@ -45,51 +43,65 @@ class Table:
         return "\n".join(lines)
 
 
+def label(op, atomics):
+    if op not in ATOMIC:
+        return f"  {op}"
+    return f"  {op}, LSE" if atomics == "lse" else f"  {op}, LL/SC"
+
+
 def grouped(number):
     return f"{number:,.0f}".replace(",", " ")
 
 
 def add_boots(table):
     need, smp = table.figures.need, table.smp
-    keys = {"percpu": "local", "smp": smp, "boot": "uboot"}
 
-    def online(page):
-        count = need("cpus_online", page=page, **keys)
+    def of_both(cell):
+        """A cell for each accessor's boot, side by side."""
+        def text(page):
+            cells = [cell(page, percpu) for percpu in ACCESSORS]
+            return None if None in cells else " : ".join(cells)
+        return text
+
+    def online(page, percpu):
+        count = need("cpus_online", page=page, percpu=percpu, smp=smp, boot="uboot")
         if count is None:
             return None
         if count != smp:
-            table.fail(f"{page}: {count:.0f} of {smp} CPUs online")
+            table.fail(f"{page}, {percpu}: {count:.0f} of {smp} CPUs online")
         return f"{count:.0f}/{smp}"
 
-    def selftests(page):
-        passed = need("selftests_passed", page=page, **keys)
-        failed = need("selftests_failed", page=page, **keys)
+    def selftests(page, percpu):
+        passed, failed = (need(metric, page=page, percpu=percpu, smp=smp, boot="uboot")
+                          for metric in ("selftests_passed", "selftests_failed"))
         if passed is None or failed is None:
             return None
         if failed or not passed:
-            table.fail(f"{page}: {passed:.0f} selftests passed, {failed:.0f} failed")
-        return f"{passed:.0f} / {failed:.0f}"
+            table.fail(f"{page}, {percpu}: {passed:.0f} selftests passed, {failed:.0f} failed")
+        return f"{passed:.0f}/{failed:.0f}"
 
-    def seconds(page):
-        value = need("boot_seconds", page=page, **keys)
+    def seconds(page, percpu):
+        value = need("boot_seconds", page=page, percpu=percpu, smp=smp, boot="uboot")
         return None if value is None else f"{value:.2f}"
 
     def floor_ratio(boot):
-        def cell(page):
-            value = need("floor_ratio", page=page, smp=smp, boot=boot)
+        def text(page):
+            value = need("floor_ratio", page=page, percpu="local", smp=smp, boot=boot)
             return None if value is None else f"{value:.2f}x"
-        return cell
+        return text
 
     def table_bytes(page):
-        value = need("pagetable_bytes_per_cpu", page=page, smp=smp)
+        value = need("pagetable_bytes_per_cpu", page=page, percpu="local", smp=smp)
         return None if value is None else grouped(value)
 
-    table.row("CPUs online, through U-Boot", online)
-    table.row("selftests passed / failed", selftests)
-    table.row("boot seconds", seconds)
-    table.row("start to all online / bare program, direct", floor_ratio("direct"))
-    table.row("start to all online / bare payload, U-Boot", floor_ratio("uboot"))
-    table.row("page-table bytes per CPU", table_bytes)
+    table.heading("booted through U-Boot, local : preempt")
+    table.row("  CPUs online", of_both(online))
+    table.row("  selftests passed/failed", of_both(selftests))
+    table.row("  seconds from start to all online", of_both(seconds))
+    table.heading("local")
+    table.row("  start to all online / bare program, direct", floor_ratio("direct"))
+    table.row("  start to all online / bare payload, U-Boot", floor_ratio("uboot"))
+    table.row("  page-table bytes per CPU", table_bytes)
 
 
 def add_text(table):
@@ -123,7 +135,7 @@ def add_operations(table):
                       for p in ACCESSORS]
             if None in counts:
                 return None
-            promised = PROMISED_LSE if atomics == "lse" else PROMISED_LLSC[op]
+            promised = REQUIRED["local"][op][atomics == "lse"]
             if counts[0] > promised:
                 table.fail(f"{page}: {op} ({atomics}) takes {counts[0]:.0f} instructions, not {promised}")
             nops = [figures.get("op_nops", page=page, percpu=p, op=op, form="pointer", atomics=atomics)
@@ -131,23 +143,23 @@ def add_operations(table):
             return " : ".join(f"{c:.0f}" + (f"+{n:.0f}" if n else "") for c, n in zip(counts, nops))
         return text
 
-    def sites(op):
+    def sites(op, atomics):
         def text(page):
-            spread = [figures.need("site_instructions", page=page, percpu="local", op=op, quantile=q)
-                      for q in ("min", "median", "max")]
+            spread = [figures.need("site_instructions", page=page, percpu="local", op=op, quantile=quantile,
+                                   atomics=atomics) for quantile in ("min", "median", "max")]
             return None if None in spread else " / ".join(f"{value:.0f}" for value in spread)
         return text
 
+    steps = [(op, "llsc") for op in OPERATIONS] + [(op, "lse") for op in ATOMIC]
     table.heading("instructions per 64-bit operation on a pointer, local : preempt (+ NOPs left by patching)")
-    for op in OPERATIONS:
-        table.row(f"  {op}" + (", LL/SC" if op in ATOMIC else ""), cell(op, "llsc"))
-    for op in ATOMIC:
-        table.row(f"  {op}, LSE", cell(op, "lse"))
+    for op, atomics in steps:
+        table.row(label(op, atomics), cell(op, atomics))
     table.heading("instructions at the kernel's own sites under local, min / median / max")
     # The kernel need not use every operation.
-    used = [op for op in OPERATIONS if figures.all("site_instructions", op=op)]
-    for op in used or OPERATIONS:
-        table.row(f"  {op}", sites(op))
+    used = {record["op"] for record in figures.all("site_instructions", percpu="local")} or OPERATIONS
+    for op, atomics in steps:
+        if op in used:
+            table.row(label(op, atomics), sites(op, atomics))
 
 
 def comparison(figures, smp):

@@ -5,9 +5,12 @@ starts and ends, or the two ends of an operation of several parts. From these, t
 instructions themselves come: how long each site is, how long after LSE patching (and how many NOPs that leaves),
 what the probe functions take (percpu/probes.cpp), and the size of `.text`.
 
-A site's length is that of its straight path: the loop once, no reschedule. A probe's is the whole function's,
-without `ret`. A record that cannot be read, an end without its beginning, or a sequence whose first instruction
-has another width than it claims, is an error.
+A site's length is that of its straight path: the loop once, no reschedule. Between the ends of an operation of
+several parts the compiler may have placed the making of its address and operands, so the two variants' sites are
+not measured alike: compare the probes, which count the whole function without `ret`.
+
+A record that cannot be read, an end without its beginning, or a sequence whose first instruction has another
+width than it claims, is an error.
 
     python3 -m tools.percpu_sites build/4k-va48-local/atoll-lean.elf [--require local]
     python3 -m tools.percpu_sites --builds --metrics     the compared builds; figures into build/report/metrics.json

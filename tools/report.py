@@ -137,7 +137,8 @@ def all_figures(figures):
 
 def page(figures, smp):
     newest = max((r.get("at", "") for r in figures.records), default="")
-    stamp = f"The newest of its {len(figures.records)} figures was made at {newest}." if newest else "It has no figures yet."
+    count = len(figures.records)
+    stamp = f"The newest of its {count} figures was made at {newest}." if newest else "It has no figures yet."
     overview = summary(figures, smp)
     sections = [text_size(figures), operations(figures, PAGES[0]), *(boot_timeline(figures, p) for p in PAGES),
                 table_memory(figures), missing(figures), all_figures(figures)]

@@ -1,4 +1,4 @@
-// From one TTBR1 root to another on a running CPU (DESIGN.md section 5, "Installing a root").
+// From one TTBR1 root to another on a running CPU (docs/architecture.md, "Per-CPU roots").
 #include "arch-arm64/hw/asm_macros.h"
 
   // Identity-mapped: this runs at its physical address, because between the two roots TTBR1 maps nothing.

@@ -27,6 +27,7 @@ static_assert(offsetof(TrapFrame, far) == offsetof(TrapFrame, esr) + 8);
 static_assert(sizeof(TrapFrame) % 16 == 0 && offsetof(TrapFrame, record) % 16 == 0);
 
 constinit TrapHandler trap_handler = nullptr;
+constinit void (*irq_entry_check)() = nullptr;
 
 /// SPSR_EL1.M of code that runs at EL1 with SP_EL1: all of the kernel.
 bool is_from_kernel(const TrapFrame& frame) {
@@ -43,7 +44,7 @@ bool resumes_at_fixup(TrapFrame& frame) {
 
 /// A descriptor that another CPU has just made valid may still be seen invalid here once: the writer's
 /// barriers order its walkers, not an access that this CPU had already begun. If the walk succeeds now, the
-/// access does too (DESIGN.md section 5).
+/// access does too (docs/architecture.md, "Per-CPU roots").
 bool is_spurious(const TrapFrame& frame) {
   return Esr(frame.esr).is_translation_fault() && translate(VirtAddr(frame.far)).has_value();
 }
@@ -51,6 +52,7 @@ bool is_spurious(const TrapFrame& frame) {
 }  // namespace
 
 void set_trap_handler(TrapHandler handler) { trap_handler = handler; }
+void set_irq_entry_check(void (*check)()) { irq_entry_check = check; }
 
 void traps_init_cpu() {
   ATOLL_WRITE_SYSREG("vbar_el1", reinterpret_cast<u64>(exception_vectors));
@@ -65,8 +67,11 @@ void traps_init_cpu() {
 /// Called by vectors.S on the stack that holds the frame, exceptions masked; returns so.
 extern "C" void trap_dispatch(TrapFrame& frame, TrapKind kind, bool stack_overflow) {
   if (!stack_overflow && is_from_kernel(frame)) {
-    if (kind == TrapKind::irq) return dispatch_interrupts();
-    if (kind == TrapKind::synchronous && (resumes_at_fixup(frame) || is_spurious(frame))) return;
+    if (kind == TrapKind::irq) {
+      if (irq_entry_check != nullptr) irq_entry_check();
+      return dispatch_interrupts();
+    }
+    if (kind == TrapKind::synchronous && (is_spurious(frame) || resumes_at_fixup(frame))) return;
   }
   if (trap_handler != nullptr) trap_handler(frame, kind, stack_overflow);
   // vectors.S restores SP from where the frame lies, which after an overflow is another stack.

@@ -40,7 +40,8 @@ function exception_vectors
   .org exception_vectors + 0x800  // an error if a vector outgrew its 128 bytes and moved the others
 end_function exception_vectors
 
-  .text
+// The rest stays in this section: a TBZ reaches 32 KiB.
+
 // Reached with SP = s + v and x0 = s, where s is below its stack, or on the emergency stack, which has no
 // slot. TPIDRRO_EL0 and TPIDR_EL0 keep s and v: EL0's values are lost, but nothing returns to EL0 from here.
 // A fault while already on the emergency stack (in the report of the first one, say) stays there: starting

@@ -1,6 +1,7 @@
 """A client for QEMU's gdb server: reads AArch64 system registers of each CPU, which nothing else exposes.
 
-While a client is connected QEMU keeps the guest stopped, so what is read belongs together.
+The guest must be stopped before a client connects (QMP `stop`): connecting to a running one makes the server
+send a stop report that nobody asked for.
 """
 
 from __future__ import annotations

@@ -121,13 +121,13 @@ def judge(lines: Sequence[str], exit_status: Optional[int], allowed_skips: Itera
     """Why a boot with `run=selftest,poweroff` did not pass; an empty list where it did.
 
     A pass needs the exit status and the marker both: PSCI power-off gives status 0 whatever happened
-    before. `allowed_skips` are globs of the tests that may be skipped in this configuration.
+    before. `allowed_skips` are globs of the reasons for which tests may be skipped in this configuration.
     """
     allowed = list(allowed_skips)
     report = parse(lines)
     problems = [f"{test.name}: {test.note}" for test in report.failures()] + report.problems
     for test in report.tests:
-        if test.status is Status.SKIPPED and not any(fnmatch.fnmatchcase(test.name, glob) for glob in allowed):
+        if test.status is Status.SKIPPED and not any(fnmatch.fnmatchcase(test.note, glob) for glob in allowed):
             problems.append(f"{test.name} was skipped ({test.note}), which is not expected here")
     problems += [line for line in lines if line.startswith(_PANIC)][:1]
     problems += [line for line in lines if line.startswith(_FAIL_MARKER)]

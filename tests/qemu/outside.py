@@ -61,6 +61,7 @@ def read_cpus(gdb: GdbStub, count: int) -> list[Cpu]:
 
 def compare_roots(qemu: Qemu, build: Build, count: int) -> list[str]:
     """Stops the guest for good and gives what is wrong with its `count` CPUs' tables."""
+    qemu.qmp.execute("stop")
     gdb = GdbStub(qemu.gdb_socket)
     cpus = read_cpus(gdb, count)
     geometry = Geometry.from_tcr(cpus[0].translation)

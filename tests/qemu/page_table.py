@@ -47,23 +47,26 @@ class Geometry:
 
 
 class Walker:
-    """`read(address, size)` gives physical memory."""
+    """`read(address, size)` gives physical memory, which must not change meanwhile: every table is read once."""
 
     def __init__(self, geometry: Geometry, read: Callable[[int, int], bytes]) -> None:
         self.geometry = geometry
         self._read = read
+        self._tables: dict[tuple[int, int], tuple[int, ...]] = {}
 
     def table(self, address: int, level: int) -> tuple[int, ...]:
         """All descriptors of the table at `address`."""
-        count = self.geometry.entries(level)
-        return struct.unpack(f"<{count}Q", self._read(address, 8 * count))
+        key = (address, level)
+        if key not in self._tables:
+            count = self.geometry.entries(level)
+            self._tables[key] = struct.unpack(f"<{count}Q", self._read(address, 8 * count))
+        return self._tables[key]
 
     def translate(self, root: int, address: int) -> Optional[int]:
         """The physical address that `address` has below the root at `root`, None where it is unmapped."""
         geometry, table = self.geometry, root
         for level in range(geometry.root_level, _PAGE_LEVEL + 1):
-            place = table + 8 * geometry.index(address, level)
-            (descriptor,) = struct.unpack("<Q", self._read(place, 8))
+            descriptor = self.table(table, level)[geometry.index(address, level)]
             kind = descriptor & 3
             if not kind & 1 or (level == _PAGE_LEVEL and kind != 3):
                 return None

@@ -59,7 +59,7 @@ class Walk(unittest.TestCase):
                 for level in range(geometry.root_level, 2):
                     level_two = memory.words[level_two + 8 * geometry.index(block, level)] & ~0xfff
                 memory.words[level_two + 8 * geometry.index(block, 2)] = 0xc000_0000 | 1
-                self.assertEqual(walker.translate(root, block + 0x4321), 0xc000_4321)
+                self.assertEqual(Walker(geometry, memory.read).translate(root, block + 0x4321), 0xc000_4321)
 
 
 class Roots(unittest.TestCase):

@@ -10,6 +10,7 @@ from unittest import mock
 
 from tools import compare, report
 from tools.figures import ACCESSORS, OPERATIONS, PAGES, Figures
+from tools.percpu_sites import REQUIRED
 
 
 def planted():
@@ -21,11 +22,12 @@ def planted():
                         "at": "2026-01-01T00:00:00+00:00", **keys})
 
     for page in PAGES:
-        boot = {"page": page, "percpu": "local", "smp": 160, "boot": "uboot"}
-        add("cpus_online", 160, **boot)
-        add("selftests_passed", 30, **boot)
-        add("selftests_failed", 0, **boot)
-        add("boot_seconds", 1.25, **boot)
+        for percpu in ACCESSORS:
+            boot = {"page": page, "percpu": percpu, "smp": 160, "boot": "uboot"}
+            add("cpus_online", 160, **boot)
+            add("selftests_passed", 30, **boot)
+            add("selftests_failed", 0, **boot)
+            add("boot_seconds", 1.25, **boot)
         for how in ("direct", "uboot"):
             add("floor_ratio", 1.1, page=page, smp=160, boot=how)
         add("pagetable_bytes_per_cpu", 24576, page=page, smp=160)
@@ -36,11 +38,12 @@ def planted():
             add("text_bytes", 100000 + 1000 * extra, page=page, percpu=percpu, toolchain="gcc")
             for op in OPERATIONS:
                 for atomics in ("llsc", "lse") if op in compare.ATOMIC else ("llsc",):
-                    count = 1 if atomics == "lse" else compare.PROMISED_LLSC[op]
+                    count = REQUIRED["local"][op][atomics == "lse"]
                     add("op_instructions", count + extra, page=page, percpu=percpu, op=op, form="pointer",
                         atomics=atomics)
-                for quantile in ("min", "median", "max"):
-                    add("site_instructions", 4 + extra, page=page, percpu=percpu, op=op, quantile=quantile)
+                    for quantile in ("min", "median", "max"):
+                        add("site_instructions", 4 + extra, page=page, percpu=percpu, op=op, quantile=quantile,
+                            atomics=atomics)
     return records
 
 
@@ -77,19 +80,19 @@ class CompareTest(FromPlantedFigures):
         status, text = self.run_main(compare.main)
         self.assertEqual(status, 0, text)
         self.assertIn("18 000 (15.3 %)", text)
-        self.assertEqual(text.count("160/160"), 3)
+        self.assertEqual(text.count("160/160 : 160/160"), 3)
 
     def test_cpu_left_out(self):
-        set_value(self.records, 159, metric="cpus_online", page="16k")
-        self.assert_fails("159/160", "16k: 159 of 160 CPUs online")
+        set_value(self.records, 159, metric="cpus_online", page="16k", percpu="preempt")
+        self.assert_fails("160/160 : 159/160", "16k, preempt: 159 of 160 CPUs online")
 
     def test_failed_selftest(self):
-        set_value(self.records, 1, metric="selftests_failed", page="64k")
-        self.assert_fails("64k: 30 selftests passed, 1 failed")
+        set_value(self.records, 1, metric="selftests_failed", page="64k", percpu="local")
+        self.assert_fails("64k, local: 30 selftests passed, 1 failed")
 
     def test_no_selftest_at_all(self):
-        set_value(self.records, 0, metric="selftests_passed", page="4k")
-        self.assert_fails("4k: 0 selftests passed, 0 failed")
+        set_value(self.records, 0, metric="selftests_passed", page="4k", percpu="local")
+        self.assert_fails("4k, local: 0 selftests passed, 0 failed")
 
     def test_missing_figure_is_named(self):
         self.records = [r for r in self.records if not (r["metric"] == "boot_seconds" and r["page"] == "4k")]

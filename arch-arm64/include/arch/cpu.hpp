@@ -45,10 +45,10 @@ class FpSection {
 /// The fields of the ID registers that Atoll decides by, as read on one CPU. All CPUs must agree;
 /// a secondary that does not is parked (kernel/smp.cpp).
 struct CpuFeatures {
-  bool lse = false;                ///< FEAT_LSE: ID_AA64ISAR0_EL1.Atomic
-  bool common_not_private = false; ///< FEAT_TTCNP: ID_AA64MMFR2_EL1.CnP
-  bool multithreaded = false;      ///< MPIDR_EL1.MT
-  unsigned physical_bits = 0;      ///< of output addresses: PARange, at most 48
+  bool lse = false;                 ///< FEAT_LSE: ID_AA64ISAR0_EL1.Atomic
+  bool common_not_private = false;  ///< FEAT_TTCNP: ID_AA64MMFR2_EL1.CnP
+  bool multithreaded = false;       ///< MPIDR_EL1.MT
+  unsigned physical_bits = 0;       ///< of output addresses: PARange, at most 48
   u64 midr = 0;
 
   friend constexpr bool operator==(const CpuFeatures&, const CpuFeatures&) = default;

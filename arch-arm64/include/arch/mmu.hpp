@@ -21,7 +21,7 @@ PhysAddr image_to_phys(const void* in_image);
 /// of them not, the value would be no root's address.
 PhysAddr current_root();
 
-/// Replaces the running root (DESIGN.md section 5): zero root, local flush, own root. The caller runs
+/// Replaces the running root (docs/architecture.md): zero root, local flush, own root. The caller runs
 /// with IRQs masked; the switch itself runs from the TTBR0 identity map, which must be live and cover
 /// the image.
 void install_root(PhysAddr zero_root, PhysAddr own_root);
@@ -32,13 +32,17 @@ void drop_identity_map(PhysAddr zero_root);
 /// What this CPU's MMU says of a read at EL1 (AT S1E1R, IRQs masked meanwhile), or nothing on a fault.
 std::optional<PhysAddr> translate(VirtAddr va);
 
+/// Reads the 32-bit word at `va` as any other access would, through the TLB; nothing if that faults. `translate`
+/// walks the tables afresh, so only this shows what a CPU still holds. Any context.
+std::optional<u32> probe_read(VirtAddr va);
+
 /// Broadcast TLB maintenance, complete (dsb ish; isb) on return. On TCG each costs every vCPU.
 /// The caller has cleared descriptors; both forms start with the `dsb ishst` that orders it.
 /// `flush_page` drops leaf and walk-cache entries of the one page or block at `va`. A contiguous run needs
 /// it for each of its entries: a CPU may have cached them one by one.
 void tlb_flush_page(VirtAddr va);
 void tlb_flush_all();
-/// This CPU only. Never enough once own roots are installed (DESIGN.md section 5, sharing of TLBs).
+/// This CPU only. Never enough once own roots are installed (docs/decisions/0009-no-local-tlbi.md).
 void tlb_flush_all_local();
 
 /// After code was written through an alias at `written`: clean to PoU by that alias, invalidate

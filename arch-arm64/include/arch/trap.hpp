@@ -31,6 +31,9 @@ enum class TrapKind : u8 { synchronous, irq, fiq, serror };
 using TrapHandler = void (*)(TrapFrame& frame, TrapKind kind, bool stack_overflow);
 void set_trap_handler(TrapHandler handler);
 
+/// What runs at every interrupt entry, before its handler; nothing by default. For checks in debug builds.
+void set_irq_entry_check(void (*check)());
+
 /// Installs the vectors on this CPU (VBAR_EL1) and unmasks SError, so that one is reported where it happens.
 /// After `set_trap_handler`.
 void traps_init_cpu();

@@ -67,8 +67,9 @@ TEST(CommandLine, LastOfSeveralWins) {
 }
 
 TEST(CommandLine, BadValuesAreNamedAndGiveTheDefault) {
-  for (const char* text : {"mem=", "mem=12Q", "mem", "mem=0", "mem=99999999999T", "maxcpus=-1", "maxcpus=4294967296",
-                           "lse=maybe", "earlycon=8250,0x10", "earlycon=pl011,", "run=", "selftest="}) {
+  for (const char* text :
+       {"mem=", "mem=12Q", "mem", "mem=0", "mem=99999999999T", "maxcpus=-1", "maxcpus=4294967296",
+        "lse=maybe", "earlycon=8250,0x10", "earlycon=pl011,", "run=", "selftest="}) {
     const auto [options, notes] = parse(text);
     EXPECT_EQ(options, KernelOptions()) << text;
     EXPECT_NE(notes.find("default used"), std::string::npos) << text;
@@ -92,7 +93,8 @@ TEST(ParseNumber, DecimalHexadecimalAndBounds) {
   EXPECT_EQ(parse_number("0xffffffffffffffff"), ~u64{0});
   EXPECT_EQ(parse_number("0x10000000000000000"), std::nullopt);
   EXPECT_EQ(parse_number("0xFf"), 255u);
-  for (const char* text : {"", "0x", "-1", "+1", " 1", "1 ", "1a", "0xg"}) EXPECT_EQ(parse_number(text), std::nullopt);
+  for (const char* text : {"", "0x", "-1", "+1", " 1", "1 ", "1a", "0xg"})
+    EXPECT_EQ(parse_number(text), std::nullopt);
   EXPECT_EQ(parse_number("5", 4), std::nullopt);
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <libfdt.h>
 
+#include <string>
 #include <vector>
 
 namespace atoll {
@@ -71,6 +72,22 @@ TEST(FdtWalker, StatusAndInterruptParentAreInherited) {
   EXPECT_TRUE(node.is_child_of("bus2"));
   EXPECT_EQ(node.interrupt_parent(), 9u);
   EXPECT_FALSE(node.next());
+  EXPECT_FALSE(node.broken());
+}
+
+TEST(FdtWalker, ANodeOfManyPropertiesKeepsThemAll) {
+  std::vector<u64> memory(1024);
+  void* fdt = memory.data();
+  fdt_create(fdt, static_cast<int>(memory.size() * 8));
+  fdt_finish_reservemap(fdt);
+  fdt_begin_node(fdt, "");
+  for (u32 i = 0; i < 100; ++i) fdt_property_u32(fdt, ("p" + std::to_string(i)).c_str(), i);
+  fdt_end_node(fdt);
+  ASSERT_EQ(fdt_finish(fdt), 0);
+  FdtWalker node(fdt);
+  ASSERT_TRUE(node.next());
+  for (u32 i = 0; i < 100; ++i) EXPECT_EQ(node.property(("p" + std::to_string(i)).c_str()).number(0, 1), i);
+  EXPECT_FALSE(node.property("p100").exists());
 }
 
 }  // namespace

@@ -32,13 +32,19 @@ TEST(LineEditor, TakesALine) {
 }
 
 TEST(LineEditor, BackspaceAndDeleteTakeOneBack) {
-  EXPECT_EQ(type("ab\b\x7f" "c").text, "c");
+  EXPECT_EQ(type("ab\b\x7f"
+                 "c")
+                .text,
+            "c");
   EXPECT_EQ(type("a\b").echo, "a\b \b");
   EXPECT_EQ(type("\b\b").echo, "") << "nothing to take back";
 }
 
 TEST(LineEditor, ControlUTakesAllBack) {
-  EXPECT_EQ(type("abc\x15" "d").text, "d");
+  EXPECT_EQ(type("abc\x15"
+                 "d")
+                .text,
+            "d");
   EXPECT_EQ(type("ab\x15").echo, "ab\b \b\b \b");
 }
 

@@ -21,8 +21,8 @@ ATOLL_SELFTEST(e_checks_nothing) {}
 ATOLL_SELFTEST(f_has_a_message) { EXPECT_THAT(false, "cpu {} read {}", 3u, "the old page"); }
 
 // Not in order: a run sorts by name.
-const std::array<const Selftest*, 6> kSelftestSamples{
-    &selftest_f_has_a_message, &selftest_c_skips,          &selftest_a_passes,
-    &selftest_e_checks_nothing, &selftest_d_skips_unlisted, &selftest_b_fails};
+const std::array<const Selftest*, 6> kSelftestSamples{&selftest_f_has_a_message,  &selftest_c_skips,
+                                                      &selftest_a_passes,         &selftest_e_checks_nothing,
+                                                      &selftest_d_skips_unlisted, &selftest_b_fails};
 
 }  // namespace atoll

@@ -23,13 +23,13 @@ MemoryMap test_map(u64 page_size) {
   return map;
 }
 
-TEST(BootAllocator, TakesFromTheTop) {
+TEST(BootAllocator, TakesFromTheBottom) {
   BootAllocator boot(test_map(4_KiB));
-  EXPECT_EQ(boot.allocate(8_KiB, 4_KiB), PhysAddr(2_GiB - 8_KiB));
-  EXPECT_EQ(boot.allocate(4_KiB, 4_KiB), PhysAddr(2_GiB - 12_KiB));
-  EXPECT_EQ(boot.allocate(2_MiB, 2_MiB), PhysAddr(2_GiB - 4_MiB));
-  EXPECT_EQ(boot.allocate(4_KiB, 4_KiB), PhysAddr(2_GiB - 16_KiB)) << "gaps that alignment leaves are used";
-  EXPECT_EQ(boot.taken_bytes(), 2_MiB + 16_KiB);
+  EXPECT_EQ(boot.allocate(4_KiB, 4_KiB), PhysAddr(1_GiB));
+  EXPECT_EQ(boot.allocate(64_KiB, 64_KiB), PhysAddr(1_GiB + 64_KiB));
+  EXPECT_EQ(boot.allocate(8_KiB, 4_KiB), PhysAddr(1_GiB + 4_KiB)) << "gaps that alignment leaves are used";
+  EXPECT_EQ(boot.allocate(2_MiB, 2_MiB), PhysAddr(1_GiB + 10_MiB)) << "the kernel lies in between";
+  EXPECT_EQ(boot.taken_bytes(), 2_MiB + 76_KiB);
 }
 
 TEST(BootAllocator, PiecesSmallerThanAPageShareIt) {
@@ -52,7 +52,7 @@ TEST(BootAllocator, StaysInItsWindowUntilItIsWidened) {
   }
   EXPECT_EQ(boot.allocate(1, 1).error(), Error::no_memory);
   boot.set_window(range(1_GiB, 1_GiB + 400_MiB));
-  EXPECT_EQ(boot.allocate(4_KiB, 4_KiB), PhysAddr(1_GiB + 400_MiB - 4_KiB));
+  EXPECT_EQ(boot.allocate(4_KiB, 4_KiB), PhysAddr(1_GiB));
 }
 
 TEST(BootAllocator, RefusesNonsenseAndWhatDoesNotFit) {

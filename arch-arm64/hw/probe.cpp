@@ -1,0 +1,25 @@
+// An access that may fault.
+#include "arch/mmu.hpp"
+
+namespace atoll::arch {
+
+std::optional<u32> probe_read(VirtAddr va) {
+  u64 value = 0;
+  u64 done = 0;
+  // A fault resumes behind the load, where `done` is still 0.
+  asm volatile(
+      "0: ldr %w[value], [%[address]]\n"
+      "   mov %[done], #1\n"
+      "1:\n"
+      ".pushsection .fixup_table, \"a\"\n"
+      ".balign 8\n"
+      ".quad 0b, 1b\n"
+      ".popsection"
+      : [value] "+&r"(value), [done] "+&r"(done)
+      : [address] "r"(va.value())
+      : "memory");
+  if (done == 0) return std::nullopt;
+  return static_cast<u32>(value);
+}
+
+}  // namespace atoll::arch
