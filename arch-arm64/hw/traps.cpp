@@ -27,7 +27,7 @@ static_assert(offsetof(TrapFrame, far) == offsetof(TrapFrame, esr) + 8);
 static_assert(sizeof(TrapFrame) % 16 == 0 && offsetof(TrapFrame, record) % 16 == 0);
 
 constinit TrapHandler trap_handler = nullptr;
-constinit void (*irq_entry_check)() = nullptr;
+constinit IrqEntryCheck irq_entry_check = nullptr;
 
 /// SPSR_EL1.M of code that runs at EL1 with SP_EL1: all of the kernel.
 bool is_from_kernel(const TrapFrame& frame) {
@@ -52,7 +52,7 @@ bool is_spurious(const TrapFrame& frame) {
 }  // namespace
 
 void set_trap_handler(TrapHandler handler) { trap_handler = handler; }
-void set_irq_entry_check(void (*check)()) { irq_entry_check = check; }
+void set_irq_entry_check(IrqEntryCheck check) { irq_entry_check = check; }
 
 void traps_init_cpu() {
   ATOLL_WRITE_SYSREG("vbar_el1", reinterpret_cast<u64>(exception_vectors));

@@ -32,7 +32,8 @@ using TrapHandler = void (*)(TrapFrame& frame, TrapKind kind, bool stack_overflo
 void set_trap_handler(TrapHandler handler);
 
 /// What runs at every interrupt entry, before its handler; nothing by default. For checks in debug builds.
-void set_irq_entry_check(void (*check)());
+using IrqEntryCheck = void (*)();
+void set_irq_entry_check(IrqEntryCheck check);
 
 /// Installs the vectors on this CPU (VBAR_EL1) and unmasks SError, so that one is reported where it happens.
 /// After `set_trap_handler`.
