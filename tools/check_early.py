@@ -16,7 +16,12 @@ import sys
 
 SIMD = re.compile(r"\b[qdsvhb]([12]?[0-9]|3[01])(\.\d+[bhsd])?\b")
 # Their operands are addresses, which may look like a register's name: `b d8`.
-BRANCH = re.compile(r"(b|bl|b\.\w+|cbn?z|tbn?z|adrp?)\t")
+BRANCH = re.compile(r"(b|bl|b\.\w+|cbn?z|tbn?z|adrp?)\s")
+
+
+def uses_simd(instruction: str) -> bool:
+    """`instruction` is disassembled, without comment and symbol."""
+    return SIMD.search(instruction) is not None and BRANCH.match(instruction) is None
 
 
 def run(*command: str) -> str:
@@ -27,7 +32,7 @@ def findings(objdump: str, path: str):
     """Yields one message for each forbidden thing in the object."""
     for line in run(objdump, "-d", "--no-show-raw-insn", path).splitlines():
         instruction = line.partition(":\t")[2].partition("//")[0].partition("<")[0]
-        if SIMD.search(instruction) and not BRANCH.match(instruction):
+        if uses_simd(instruction):
             yield f"SIMD register before the MMU is on: {instruction.strip()}"
     section = ""
     for line in run(objdump, "-r", path).splitlines():

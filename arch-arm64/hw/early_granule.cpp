@@ -2,6 +2,7 @@
 // would walk the tables as some other one without a word, so the refusal has to come before.
 #include "arch-arm64/hw/early_console.hpp"
 #include "arch-arm64/id_registers.hpp"
+#include "arch/cpu.hpp"
 
 namespace atoll::arch {
 namespace {
@@ -17,7 +18,7 @@ constexpr Granule kGranule = KernelGeometry::kGranule;
   console.write(" = ");
   console.write_hex_digit(granule_field(mmfr0, kGranule));
   console.write("); stopped\n");
-  for (;;) asm volatile("wfi");
+  for (;;) wait_for_interrupt();
 }
 
 }  // namespace

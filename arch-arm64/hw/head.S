@@ -182,6 +182,7 @@ end_function invalidate_to_poc
 
 function park
   msr daifset, #0xf
+  dsb sy                        // what it stored last is complete, however long it waits
 0:
   wfi
   b 0b

@@ -116,4 +116,13 @@ SECTIONS
   ASSERT((exception_vectors & 2047) == 0, "VBAR_EL1 needs 2 KiB alignment")
   ASSERT((LOCAL_BASE & (PAGE_BYTES - 1)) == 0, "the local window starts at a page")
   ASSERT((__early_tables & (PAGE_BYTES - 1)) == 0, "early tables are pages")
+  ASSERT((__boot_unit & (PAGE_BYTES - 1)) == 0, "CPU 0's unit is mapped by pages")
+  ASSERT(ADDR(.percpu) == LOCAL_BASE, "offset 0 of the template is offset 0 of a unit")
+  ASSERT(ALIGNOF(.percpu) <= PAGE_BYTES, "a unit's frames are aligned to pages only")
+  ASSERT((__boot_stack_guard & (2 * STACK_BYTES - 1)) == 0, "vectors.S tests a bit of SP: slots are aligned")
+  ASSERT((percpu_emergency_stack_top & 15) == 0, "SP is a multiple of 16")
+  ASSERT(((__bss_start | __bss_end | __percpu_template | __percpu_template_end) & 15) == 0,
+         "head.S clears and copies 16 bytes at a time")
+  ASSERT(((__rodata_start | __data_start | __image_end) & (SEGMENT_ALIGN - 1)) == 0,
+         "segments have permissions of their own, and no cache line in common")
 }

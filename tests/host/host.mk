@@ -6,7 +6,8 @@
 # fault (lib/fault.hpp) gets a build directory of its own. Run from the project root.
 
 HOST_CXX ?= g++
-HOST_DIR := build/host$(if $(FAULT),-fault-$(FAULT))
+PLANTED := $(filter-out none,$(FAULT))
+HOST_DIR := build/host$(if $(PLANTED),-fault-$(PLANTED))
 HOST_TESTS := $(HOST_DIR)/host_tests
 HOST_REPORT := $(HOST_DIR)/report.json
 FILTER ?= *
@@ -22,7 +23,7 @@ HOST_OBJECTS := $(HOST_SOURCES:%.cpp=$(HOST_DIR)/%.o)
 
 HOST_CXXFLAGS := -std=c++23 -O1 -g1 -Wall -Wextra -Werror -fno-omit-frame-pointer \
                  -fsanitize=address,undefined -fno-sanitize-recover=all \
-                 -I. -Iarch-arm64/include -Itests/host/fake $(if $(FAULT),-DATOLL_FAULT=$(FAULT))
+                 -I. -Iarch-arm64/include -Itests/host/fake $(if $(PLANTED),-DATOLL_FAULT=$(PLANTED))
 # The Debian package of libfdt's headers is the arm64 one, which brings no libfdt.so link for the host.
 HOST_LIBS := -lgmock -lgtest -lgtest_main -l:libfdt.so.1 -lpthread
 # In the kernel -ffreestanding keeps the compiler from making memcpy out of memcpy's own loop.
@@ -45,3 +46,5 @@ $(HOST_DIR)/%.o: %.cpp tests/host/host.mk
 	$(HOST_QUIET)$(HOST_CXX) $(HOST_CXXFLAGS) -MMD -MP -c -o $@ $<
 
 -include $(HOST_OBJECTS:.o=.d)
+
+include tests/host/device_trees.mk

@@ -118,7 +118,7 @@ ATOLL_SELFTEST(percpu_pairs_compare_both_halves) {
 /// The calling convention leaves the upper bits of narrow arguments undefined, so here they are set.
 ATOLL_SELFTEST(narrow_compare_ignores_upper_register_bits) {
   counter.write(0x1234);
-  probe_cmpxchg_16_pointer(counter.pointer(), 0xdead'0000'1234, 0x5678);
+  probe_cmpxchg_16_pointer(counter.pointer(), 0xdead'beef'1234, 0x5678);
   EXPECT_THAT(counter.read() == 0x5678, "16-bit cmpxchg compared the register's upper bits");
   counter.write(0x5678);
   probe_cmpxchg_8_pointer(counter.pointer(), 0xbeef'0078, 0x9a);

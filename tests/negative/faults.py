@@ -7,10 +7,10 @@ against is no evidence of anything.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tests.qemu.build import ROOT, Build
-from tests.qemu.matrix import Boot
+from tests.qemu.matrix import Boot, Check
 
 FAULT_HEADER = ROOT / "lib/fault.hpp"
 
@@ -29,30 +29,43 @@ class HostFault:
 @dataclass(frozen=True)
 class KernelFault:
     """Caught by a selftest on the machine given by `build` (its fault is filled in) and `machine`, which are
-    the fields of a `Boot`. `message` is a regular expression in the failure's message.
-
-    With `panics` the kernel does not get as far as the selftest's result: the message stands in the panic.
-    """
+    the fields of a `Boot`. `message` is a regular expression in the failure's message."""
 
     name: str
     test: str
     message: str
     build: Build = Build()
     machine: dict[str, str] = field(default_factory=dict)
-    panics: bool = False
 
     def boot(self, planted: bool) -> Boot:
         """The boot that runs just the named test, with the fault or without."""
-        build = self.build
-        if planted:
-            build = Build(build.page, build.percpu, build.debug, build.llvm, build.va, self.name)
-        kind = "planted" if planted else "control"
-        return Boot(name=f"{self.name}.{self.build.name}.{kind}", build=build,
-                    command_line=f"run=selftest,poweroff selftest={self.test}",
-                    **self.machine)  # type: ignore[arg-type]
+        return _boot(self, planted, command_line=f"run=selftest,poweroff selftest={self.test}", **self.machine)
 
 
-Fault = HostFault | KernelFault
+@dataclass(frozen=True)
+class OutsideFault:
+    """Caught by the comparison of roots from outside the guest (tests/qemu/outside.py), while the one selftest
+    that runs before it passes. `message` is a regular expression in a problem that it reports."""
+
+    name: str
+    message: str
+    test: str = "compare_roots"
+    build: Build = Build()
+    machine: dict[str, str] = field(default_factory=dict)
+
+    def boot(self, planted: bool) -> Boot:
+        """The boot that is looked at, with the fault or without."""
+        return _boot(self, planted, command_line="run=selftest selftest=pages_come_back", check=Check.OUTSIDE,
+                     **self.machine)
+
+
+def _boot(fault: KernelFault | OutsideFault, planted: bool, **machine: object) -> Boot:
+    build = replace(fault.build, fault=fault.name) if planted else fault.build
+    name = f"{fault.name}.{fault.test}.{fault.build.name}.{'planted' if planted else 'control'}"
+    return Boot(name=name, build=build, **machine)  # type: ignore[arg-type]
+
+
+Fault = HostFault | KernelFault | OutsideFault
 
 
 FAULTS: tuple[Fault, ...] = (

@@ -23,8 +23,9 @@ def build_planted(fault: HostFault) -> None:
     is to be short."""
     helpers = sorted(path.relative_to(ROOT).as_posix() for path in _TEST_TREE.rglob("*.cpp")
                      if not path.name.endswith("_test.cpp"))
-    tests = {f"tests/host/{other.source}" for other in FAULTS if isinstance(other, HostFault) and other.name == fault.name}
-    sources = " ".join([*helpers, *sorted(tests)])
+    tests = sorted({f"tests/host/{other.source}" for other in FAULTS
+                    if isinstance(other, HostFault) and other.name == fault.name})
+    sources = " ".join([*helpers, *tests])
     make(f"host-{fault.name}", "host-build", f"FAULT={fault.name}", f"HOST_TEST_SOURCES={sources}")
 
 

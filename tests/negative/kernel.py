@@ -1,13 +1,14 @@
-"""Kernel faults: one selftest on a kernel that is built with the fault."""
+"""Kernel faults: one selftest, or the look from outside, on a kernel that is built with the fault."""
 
 from __future__ import annotations
 
 import re
 
-from tests.negative.faults import KernelFault
+from tests.negative.faults import KernelFault, OutsideFault
 from tests.negative.verdict import LOGS, make
-from tests.qemu import ktap
+from tests.qemu import checks, ktap
 from tests.qemu.build import ROOT, Build
+from tests.qemu.matrix import Boot
 from tests.qemu.qemu import Ending, Outcome
 
 
@@ -15,15 +16,17 @@ def build(wanted: Build) -> None:
     make(wanted.name, str(wanted.image.relative_to(ROOT)), *wanted.assignments().split())
 
 
-def planted_problems(fault: KernelFault) -> list[str]:
+def planted_problems(fault: KernelFault | OutsideFault) -> list[str]:
     boot = fault.boot(planted=True)
     build(boot.build)
-    outcome = _boot(fault, planted=True)
+    if isinstance(fault, OutsideFault):
+        problems = checks.run(boot).problems
+        return [] if any(re.search(fault.message, problem) for problem in problems) else (
+            [f"seen from outside: {problems[0]}"] if problems else ["nothing is wrong from outside"])
+    outcome = _run(boot)
     if outcome.ending is not Ending.EXITED:
         return [f"{outcome.ending.value}; the test must fail by itself"]
     panics = [text for text in outcome.texts() if text.startswith("panic: ")]
-    if fault.panics:
-        return [] if panics and re.search(fault.message, panics[0]) else [f"no panic with /{fault.message}/"]
     if panics:
         return [f"{fault.test} does not fail, the kernel does: {panics[0]}"]
     return test_problems(fault, ktap.parse(outcome.texts()))
@@ -44,12 +47,14 @@ def test_problems(fault: KernelFault, report: ktap.Report) -> list[str]:
     return []
 
 
-def control_problems(fault: KernelFault) -> list[str]:
-    outcome = _boot(fault, planted=False)
+def control_problems(fault: KernelFault | OutsideFault) -> list[str]:
+    boot = fault.boot(planted=False)
+    if isinstance(fault, OutsideFault):
+        return checks.run(boot).problems
+    outcome = _run(boot)
     return ktap.judge(outcome.texts(), outcome.status)
 
 
-def _boot(fault: KernelFault, planted: bool) -> Outcome:
-    boot = fault.boot(planted)
+def _run(boot: Boot) -> Outcome:
     with boot.machine.start(boot.name, LOGS / f"{boot.name}.log") as qemu:
         return qemu.run_to_end()

@@ -39,7 +39,7 @@ class Limits:
     @staticmethod
     def for_cpus(cpus: int) -> "Limits":
         """Each virtual CPU adds to what host starvation can cost."""
-        return Limits(silence=60.0 + cpus, whole=300.0 + 5.0 * cpus)
+        return Limits(silence=60.0 + cpus, whole=120.0 + 3.0 * cpus)
 
 
 class Ending(enum.Enum):

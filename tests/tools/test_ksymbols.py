@@ -1,0 +1,79 @@
+"""tools/ksymbols: names as backtraces print them, and the table that kernel/ksymbols.cpp reads."""
+
+import unittest
+
+from tools.ksymbols import MAX_NAME, assembly, read_symbols, short_name
+
+LISTING = """\
+ffff800000000000 T __image_start
+ffff800000000000 T _start
+ffff800000000040 t primary_entry
+ffff800000000040 t an_alias
+ffff800000000100 d data_between
+ffff800000000200 T atoll_os::mm::BuddyZone::free(atoll_os::mm::Page*, unsigned int)
+ffff800000001000 T __text_end
+ffff800000002000 T beyond
+                 U undefined
+"""
+
+
+class ShortName(unittest.TestCase):
+    def names(self, demangled, expected):
+        self.assertEqual(short_name(demangled), expected)
+
+    def test_plain(self):
+        self.names("kernel_main", "kernel_main")
+
+    def test_parameters_and_return_type(self):
+        self.names("void atoll_os::panic<unsigned long>(unsigned long const&)", "panic")
+        self.names("atoll_os::mm::BuddyZone::free(atoll_os::mm::Page*, unsigned int)", "mm::BuddyZone::free")
+
+    def test_nested_template_arguments(self):
+        self.names("atoll_os::mm::KernelRoots<atoll_os::mm::Layout<atoll_os::arch::Geometry<(atoll_os::arch::Granule)0,"
+                   " 48u> >, int>::install(int)", "mm::KernelRoots::install")
+
+    def test_anonymous_namespace(self):
+        self.names("atoll_os::(anonymous namespace)::map_image()", "map_image")
+
+    def test_clone(self):
+        self.names("atoll_os::halt() [clone .cold]", "halt")
+
+    def test_operators(self):
+        self.names("atoll_os::Address<int>::operator<=>(int) const", "Address::operator")
+        self.names("atoll_os::Late<int>::operator->()", "Late::operator")
+        self.names("atoll_os::f::operator()(int) const", "f::operator")
+
+    def test_lambda(self):
+        self.names("atoll_os::init()::{lambda(unsigned int)#2}::operator()(unsigned int) const",
+                   "init")
+
+    def test_length(self):
+        self.assertEqual(len(short_name("x" * 500)), MAX_NAME)
+
+
+class Table(unittest.TestCase):
+    def test_functions_of_the_code_only(self):
+        start, end, functions = read_symbols(LISTING.splitlines())
+        self.assertEqual((start, end), (0xffff800000000000, 0xffff800000001000))
+        self.assertEqual(functions, [(start, "_start"), (start + 0x40, "primary_entry"),
+                                     (start + 0x200, "mm::BuddyZone::free")])
+
+    def test_image_without_bounds(self):
+        with self.assertRaises(KeyError):
+            read_symbols(LISTING.splitlines()[1:])
+
+    def test_words_then_text(self):
+        lines = assembly(0x1000, 0x2000, [(0x1000, "a"), (0x1010, "bcd"), (0x1020, "a")]).splitlines()
+        words = [int(line.split()[1], 0) for line in lines if ".word" in line]
+        count, starts, names = words[0], words[1:5], words[5:]
+        self.assertEqual(count, 4)  # with the one that marks the end of the code
+        self.assertEqual(starts, [0, 0x10, 0x20, 0x1000])
+        self.assertEqual(names, [0, 2, 0, 6])  # an equal name is there once
+        self.assertEqual([line for line in lines if "asciz" in line], ['  .asciz "a"', '  .asciz "bcd"', '  .asciz ""'])
+
+    def test_text_is_escaped(self):
+        self.assertIn(r'.asciz "operator\"\""', assembly(0, 16, [(0, 'operator""')]))
+
+
+if __name__ == "__main__":
+    unittest.main()
