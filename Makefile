@@ -7,7 +7,11 @@
 .DEFAULT_GOAL := help
 .SUFFIXES:
 .DELETE_ON_ERROR:
-MAKEFLAGS += --no-builtin-rules --no-print-directory -j$(shell nproc)
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+# As parallel as the machine, unless a make above already shares out jobs.
+ifeq ($(findstring jobserver,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
 export PYTHONDONTWRITEBYTECODE := 1
 
 include tools/mk/config.mk
@@ -59,9 +63,9 @@ CHECK_IMAGES := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(call images_for,
 builds: $(CHECK_IMAGES) build/floor/Image
 
 check: setup
-	@$(PYTHON) -m tools.check
+	@MAKEFLAGS= $(PYTHON) -m tools.check
 check-full: setup
-	@$(PYTHON) -m tools.check --full
+	@MAKEFLAGS= $(PYTHON) -m tools.check --full
 
 lint:
 	@$(PYTHON) -m tests.lint.lint
@@ -69,7 +73,7 @@ lint:
 qemu-test:
 	@$(PYTHON) -m tests.qemu.run
 negative: setup
-	@$(PYTHON) -m tests.negative.run
+	@MAKEFLAGS= $(PYTHON) -m tests.negative.run
 
 # The table comes last, so that its exit status, which covers all figures, is the target's.
 compare: setup

@@ -132,7 +132,8 @@ Result<> start_page_allocator() {
     if (result) __builtin_memset(pointer_to<void>(range.start), 0, range.size);
   });
   TRY(result);
-  mm::start_buddy_allocator();
+  mm::start_buddy_allocator({pointer_to<mm::Page>(KernelLayout::kVmemmap.start), mm::linear_map_base(),
+                             KernelLayout::kVmemmapPages});
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include "lib/config.hpp"
 #include "lib/format.hpp"
 #include "mm/layout.hpp"
+#include "percpu/events.hpp"
 
 namespace atoll {
 namespace {
@@ -85,7 +86,10 @@ constinit InputRing g_input;
 
 void on_receive(arch::IrqNumber) {
   // All of it, even if the ring is full: what stays in the UART would raise the interrupt for ever.
-  while (const auto c = arch::uart_get()) static_cast<void>(g_input.push(*c));
+  while (const auto c = arch::uart_get()) {
+    percpu::count(percpu::Event::console_input);
+    static_cast<void>(g_input.push(*c));
+  }
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ constexpr PhysAddr kDocumentedUart{0x09000000};
 constinit KernelOptions g_options;
 
 /// Two CPUs that shared a TLB would see each other's window; then nothing else can be trusted either.
-void check_window() {
+[[maybe_unused]] [[maybe_unused]] void check_window() {
   const unsigned by_register = arch::KernelPerCpuWindow::cpu_of_offset(arch::percpu_offset());
   const unsigned by_window = percpu::this_cpu();
   if (by_window != by_register) panic("TLB sharing: CPU {} sees the window of CPU {}", by_register, by_window);

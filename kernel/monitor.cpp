@@ -15,6 +15,7 @@
 #include "mm/kernel_tables.hpp"
 #include "mm/physical_memory.hpp"
 #include "mm/ptdump.hpp"
+#include "percpu/events.hpp"
 
 extern "C" {
 /// The linker script gathers `.selftests` between these; nothing in the lean kernel.
@@ -95,6 +96,10 @@ unsigned percpu_areas(std::string_view) {
           KernelLayout::unit(cpu), tables);
   });
   print("page tables per CPU: {} bytes at most\n", most);
+  for (usize i = 0; i < percpu::kEventCount; ++i) {
+    const auto event = static_cast<percpu::Event>(i);
+    print("  {} {}\n", to_string(event), percpu::total(event, roots.cpus()));
+  }
   return 0;
 }
 

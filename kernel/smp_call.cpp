@@ -10,6 +10,7 @@
 #include "lib/format.hpp"
 #include "lib/panic.hpp"
 #include "percpu/cpu_number.hpp"
+#include "percpu/events.hpp"
 #include "percpu/percpu.hpp"
 
 namespace atoll {
@@ -42,6 +43,7 @@ ATOLL_PER_CPU percpu::PerCpu<IdleWork> idle_work;
 void serve(unsigned caller) {
   CallRequest& request = outgoing_call.on(caller);
   request.function(request.argument);
+  percpu::count(percpu::Event::call_served);
   // The caller may reuse the request as soon as it reads zero: nothing of it is touched after this.
   if (request.remaining.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     arch::ipi_send_one(arch::Ipi::wake, caller);
@@ -57,7 +59,7 @@ void handle_call() {
   }
 }
 
-void handle_wake() {}
+void handle_wake() { percpu::count(percpu::Event::wake_received); }
 
 }  // namespace
 
@@ -73,6 +75,7 @@ void call_on(const CpuSet& targets, void (*function)(void*), void* argument) {
   request.function = function;
   request.argument = argument;
   request.remaining.store(targets.count(), std::memory_order_relaxed);
+  percpu::count(percpu::Event::call_sent, targets.count());
   targets.for_each([&](unsigned cpu) {
     incoming_callers.on(cpu).words[caller / 64].fetch_or(u64{1} << (caller % 64), std::memory_order_release);
   });

@@ -1,6 +1,7 @@
 #include "kernel/time.hpp"
 
 #include "arch/timer.hpp"
+#include "percpu/events.hpp"
 
 namespace atoll {
 namespace {
@@ -11,7 +12,10 @@ constexpr u64 kHourNs = u64{3600} * 1'000'000'000;
 constinit arch::IrqNumber g_timer_irq;
 
 /// Who waits with a deadline looks at the clock itself; the interrupt only ends its WFI.
-void handle_timer(arch::IrqNumber) { arch::timer_cancel(); }
+void handle_timer(arch::IrqNumber) {
+  percpu::count(percpu::Event::timer_interrupt);
+  arch::timer_cancel();
+}
 
 }  // namespace
 

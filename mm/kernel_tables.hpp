@@ -9,6 +9,7 @@
 #include "mm/linear_map.hpp"
 #include "mm/percpu_windows.hpp"
 #include "mm/physical_memory.hpp"
+#include "percpu/events.hpp"
 #include "percpu/spin_lock.hpp"
 
 namespace atoll::mm {
@@ -36,6 +37,7 @@ Windows& kernel_windows();
 struct BroadcastFlush {
   void cleared(VirtRange range, u64 stride) {
     for (u64 offset = 0; offset < range.size; offset += stride) arch::tlb_flush_page(range.start + offset);
+    percpu::count(percpu::Event::tlb_broadcast, range.size / stride);
   }
 };
 

@@ -6,7 +6,7 @@
 #include "mm/boot_allocator.hpp"
 #include "mm/buddy.hpp"
 #include "mm/linear_map.hpp"
-#include "mm/page_array.hpp"
+#include "percpu/events.hpp"
 #include "percpu/spin_lock.hpp"
 
 namespace atoll::mm {
@@ -29,10 +29,9 @@ void widen_boot_allocator() { g_boot->set_window({PhysAddr(0), kPhysicalEnd.valu
 
 Result<PhysAddr> allocate_at_boot(u64 bytes, u64 align) { return g_boot->allocate(bytes, align); }
 
-void start_buddy_allocator() {
-  const u64 frames = KernelLayout::kVmemmapPages;
-  Pages& pages = g_pages.emplace(pointer_to<Page>(KernelLayout::kVmemmap.start), linear_map_base(), frames);
-  auto& zone = g_zone.emplace(static_cast<PageFrames&>(pages), kMaxOrder<arch::KernelGeometry>, u16{0});
+void start_buddy_allocator(const Pages& pages) {
+  const PageFrames& frames = g_pages.emplace(pages);
+  auto& zone = g_zone.emplace(frames, kMaxOrder<arch::KernelGeometry>, u16{0});
   zone.with([](BuddyZone& z) {
     g_boot->hand_over([&](PhysRange run) {
       z.add_free_range(run.start.value() >> arch::kPageShift, run.size >> arch::kPageShift);
@@ -47,17 +46,21 @@ MemoryCounts memory_counts() {
 
 Result<PhysAddr> allocate_pages(unsigned order) {
   Page* page = TRY(g_zone->with([&](BuddyZone& z) { return z.allocate(order); }));
+  percpu::count(percpu::Event::pages_allocated, u64{1} << order);
   return g_pages->address_of(*page);
 }
 
 void free_pages(PhysAddr pages, unsigned order) {
+  ATOLL_ASSERT(pages.is_aligned(arch::kPageSize));
   g_zone->with([&](BuddyZone& z) { z.free(&g_pages->page_of(pages), order); });
+  percpu::count(percpu::Event::pages_freed, u64{1} << order);
 }
 
 Result<PhysAddr> allocate_zeroed(u64 bytes) {
-  const unsigned order = static_cast<unsigned>(std::bit_width(align_up(bytes, arch::kPageSize) - 1)) - arch::kPageShift;
-  const PhysAddr pages = TRY(g_zone.made() ? allocate_pages(bytes <= arch::kPageSize ? 0 : order)
-                                           : allocate_at_boot(bytes, arch::kPageSize));
+  const u64 whole_pages = align_up(bytes, arch::kPageSize) >> arch::kPageShift;
+  const PhysAddr pages =
+      TRY(g_zone.made() ? allocate_pages(static_cast<unsigned>(std::bit_width(whole_pages - 1)))
+                        : allocate_at_boot(bytes, arch::kPageSize));
   __builtin_memset(pointer_to<void>(phys_to_virt(pages)), 0, bytes);
   return pages;
 }

@@ -5,6 +5,7 @@
 #include "lib/address.hpp"
 #include "lib/result.hpp"
 #include "mm/memory_map.hpp"
+#include "mm/page_array.hpp"
 
 namespace atoll::mm {
 
@@ -19,9 +20,9 @@ void widen_boot_allocator();
 /// `bytes` at a multiple of `align`, contents undefined, never given back. First stage only.
 [[nodiscard]] Result<PhysAddr> allocate_at_boot(u64 bytes, u64 align);
 
-/// Second stage: hands what is left to the buddy allocator. vmemmap is backed and zeroed
-/// (`for_each_page_array_range`). Boot CPU.
-void start_buddy_allocator();
+/// Second stage: hands what is left to the buddy allocator. `pages` covers all RAM, and is backed and zeroed where
+/// `for_each_page_array_range` says. Boot CPU.
+void start_buddy_allocator(const PageArray<arch::KernelGeometry>& pages);
 
 struct MemoryCounts {
   u64 managed_pages;

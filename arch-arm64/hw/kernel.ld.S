@@ -121,8 +121,8 @@ SECTIONS
   ASSERT(ALIGNOF(.percpu) <= PAGE_BYTES, "a unit's frames are aligned to pages only")
   ASSERT((__boot_stack_guard & (2 * STACK_BYTES - 1)) == 0, "vectors.S tests a bit of SP: slots are aligned")
   ASSERT((percpu_emergency_stack_top & 15) == 0, "SP is a multiple of 16")
-  ASSERT(((__bss_start | __bss_end | __percpu_template | __percpu_template_end) & 15) == 0,
-         "head.S clears and copies 16 bytes at a time")
-  ASSERT(((__rodata_start | __data_start | __image_end) & (SEGMENT_ALIGN - 1)) == 0,
-         "segments have permissions of their own, and no cache line in common")
+  ASSERT((__bss_start & 15) == 0 && (__bss_end & 15) == 0, "head.S clears 16 bytes at a time")
+  ASSERT((__percpu_template & 15) == 0 && (__percpu_template_end & 15) == 0, "head.S copies 16 bytes at a time")
+  ASSERT((__rodata_start & (SEGMENT_ALIGN - 1)) == 0 && (__data_start & (SEGMENT_ALIGN - 1)) == 0 &&
+         (__image_end & (SEGMENT_ALIGN - 1)) == 0, "segments have permissions of their own, and no page in common")
 }
