@@ -8,8 +8,8 @@
 .SUFFIXES:
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-# As parallel as the machine, unless a make above already shares out jobs.
-ifeq ($(findstring jobserver,$(MAKEFLAGS)),)
+# As parallel as the machine; a make below another one takes its jobs from that.
+ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 export PYTHONDONTWRITEBYTECODE := 1
@@ -20,6 +20,8 @@ include tests/host/host.mk
 include tests/qemu/floor/floor.mk
 
 PYTHON := python3
+# For runners that call make themselves, one at a time: those are makes of their own.
+APART := env -u MAKELEVEL -u MAKEFLAGS
 ATOLL_COMMAND ?= make $(MAKECMDGOALS)
 export ATOLL_COMMAND
 
@@ -63,9 +65,9 @@ CHECK_IMAGES := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(call images_for,
 builds: $(CHECK_IMAGES) build/floor/Image
 
 check: setup
-	@MAKEFLAGS= $(PYTHON) -m tools.check
+	@$(APART) $(PYTHON) -m tools.check
 check-full: setup
-	@MAKEFLAGS= $(PYTHON) -m tools.check --full
+	@$(APART) $(PYTHON) -m tools.check --full
 
 lint:
 	@$(PYTHON) -m tests.lint.lint
@@ -73,7 +75,7 @@ lint:
 qemu-test:
 	@$(PYTHON) -m tests.qemu.run
 negative: setup
-	@MAKEFLAGS= $(PYTHON) -m tests.negative.run
+	@$(APART) $(PYTHON) -m tests.negative.run
 
 # The table comes last, so that its exit status, which covers all figures, is the target's.
 compare: setup

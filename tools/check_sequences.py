@@ -4,10 +4,13 @@
 On every path through the function
   * a broadcast TLBI comes after `dsb ishst` (Arm ARM D8.14) and before `dsb ish; isb`; a local one before
     `dsb nsh; isb`, and only where docs/decisions/0009-no-local-tlbi.md allows it,
-  * TTBR0_EL1 and TTBR1_EL1 are written before an ISB, TTBR1_EL1 only where a root is installed, and
-    `switch_root` is the one sequence that lets no two roots live one after the other,
-  * an SGI is sent after `dsb ishst`: the CPU that it interrupts sees what was stored before,
-  * `dc cvau` comes before `dsb ish`, and `ic ivau` between `dsb ish` and `dsb ish; isb`,
+  * registers that decide how addresses are translated and what traps are written before an ISB, TTBR1_EL1 only
+    where a root is installed, and `switch_root` is the one sequence that lets no two roots live one after the other,
+  * `at` comes before an ISB and then the read of PAR_EL1, and the counter is read after an ISB,
+  * an SGI is sent after `dsb ishst`: the CPU that it interrupts sees what was stored before; and the DSB after
+    the acknowledgement keeps that CPU from having looked earlier,
+  * `dc cvau` comes before `dsb ish`, and `ic ivau` between `dsb ish` and `dsb ish; isb`; what is cleaned or
+    invalidated for a CPU without its MMU, before `dsb sy`,
   * WFI comes after a DSB,
   * the descriptors that KernelRoots stores come between `dsb ishst` and `dsb ishst; isb`.
 No function of the kernel's own uses a SIMD or floating-point register; a library's may, where the kernel lets it.
@@ -33,8 +36,9 @@ DSB_ANY = r"dsb "
 ISB = r"isb$"
 
 # What may not stand between an instruction and its barrier: what the barrier should have ordered.
-CHANGES = re.compile(f"{STORE.pattern}|{CALL.pattern}|dc cvau")
-ACCESSES = re.compile(f"{STORE.pattern}|{CALL.pattern}|{LOAD.pattern}")
+MMU_ON = r"msr sctlr_el1,"
+CHANGES = re.compile(f"{STORE.pattern}|{CALL.pattern}|{MMU_ON}|dc cvau")
+ACCESSES = re.compile(f"{STORE.pattern}|{CALL.pattern}|{MMU_ON}|{LOAD.pattern}|tlbi")
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,15 @@ RULES = (
     Rule(r"tlbi \w+[io]s\b", before=DSB_STORES, after=(DSB_SHARED, ISB)),
     Rule(LOCAL_TLBI, after=(DSB_LOCAL, ISB)),
     Rule(r"msr ttbr[01]_el1,", after=(ISB,), between=ACCESSES),
+    Rule(r"msr (sctlr|tcr|mair|cpacr|vbar)_el1,", after=(ISB,), between=ACCESSES),
+    Rule(r"at s1e", after=(ISB, r"mrs x\d+, par_el1"), between=ACCESSES),
+    Rule(r"mrs x\d+, cntvct_el0", before=ISB, between=ACCESSES),
     Rule(r"msr (icc_sgi1r_el1|s3_0_c12_c11_5),", before=DSB_STORES),
+    Rule(r"mrs x\d+, (icc_iar1_el1|s3_0_c12_c12_0)", after=(r"dsb sy$",), between=ACCESSES),
     Rule(r"dc cvau,", after=(DSB_SHARED,), between=re.compile(f"{STORE.pattern}|{CALL.pattern}|ic ivau")),
     Rule(r"ic ivau,", before=DSB_SHARED, after=(DSB_SHARED, ISB)),
+    Rule(r"ic iallu$", after=(DSB_LOCAL, ISB), between=ACCESSES),
+    Rule(r"dc (ivac|civac),", after=(r"dsb sy$",), between=ACCESSES),
     Rule(r"wfi$", before=DSB_ANY),
 )
 
@@ -70,25 +80,23 @@ INSTALL = re.compile(r"\w*11KernelRoots\w*?(7install|13install_local)E")
 
 def readable(barrier: str) -> str:
     """The first form that a pattern stands for, as messages name it."""
-    return barrier.replace("(?!", "|").replace("(", "").partition("|")[0].rstrip("$, ")
+    return barrier.replace(r"\d+", "N").replace("(?!", "|").replace("(", "").partition("|")[0].rstrip("$, ")
+
+
+def obstacle(function: Function, start: int, forward: bool, barrier: str, between: re.Pattern | None) -> str | None:
+    return function.obstacle(start, forward, lambda i: re.match(barrier, function.code[i].text) is not None, between)
 
 
 def rule_findings(function: Function, rule: Rule) -> Iterator[tuple[int, str]]:
-    def is_barrier(barrier: str):
-        return lambda i: re.match(barrier, function.code[i].text) is not None
-
     for start in function.find(rule.instruction):
-        if rule.before:
-            obstacle = function.obstacle(start, False, is_barrier(rule.before), rule.between)
-            if obstacle:
-                yield start, f"no {readable(rule.before)} before it: {obstacle}"
+        if rule.before and (found := obstacle(function, start, False, rule.before, rule.between)):
+            yield start, f"no {readable(rule.before)} before it: {found}"
         positions = [start]
         for barrier in rule.after:
-            for position in positions:
-                obstacle = function.obstacle(position, True, is_barrier(barrier), rule.between)
-                if obstacle:
-                    yield start, f"no {readable(barrier)} after it: {obstacle}"
-                    return
+            found = next(filter(None, (obstacle(function, i, True, barrier, rule.between) for i in positions)), None)
+            if found:
+                yield start, f"no {readable(barrier)} after it: {found}"
+                break
             # Whichever of these barriers a path met, the next one has to come after it.
             positions = reached(function, positions, barrier)
 

@@ -69,14 +69,12 @@ Fault = HostFault | KernelFault | OutsideFault
 
 
 FAULTS: tuple[Fault, ...] = (
+    # QEMU keeps pages larger than 4 KiB as one region and drops its whole TLB for an address in it, so no
+    # selftest can show a wrong operand under emulation.
     HostFault("tlbi_shift_by_page", "TlbiOperand/1.Case20_ShiftIsTwelveAtEveryGranule",
               "arch-arm64/tlbi_test.cpp", "TLBI operand is not VA >> 12 at 16K"),
     HostFault("tlbi_shift_by_page", "TlbiOperand/2.Case20_ShiftIsTwelveAtEveryGranule",
               "arch-arm64/tlbi_test.cpp", "TLBI operand is not VA >> 12 at 64K"),
-    KernelFault("tlbi_shift_by_page", "case20_remap_is_seen_by_every_cpu",
-                r"CPU \d still reads the page remapped from", Build("16k")),
-    KernelFault("tlbi_shift_by_page", "case20_remap_is_seen_by_every_cpu",
-                r"CPU \d still reads the page remapped from", Build("64k")),
     KernelFault("tlbi_not_broadcast", "case34_unmap_is_seen_by_every_cpu",
                 r"CPU \d still reads the page unmapped from"),
     HostFault("sync_skips_one_cpu", "KernelRootsTest/0.InstallReachesMasterAndEveryCpu",
@@ -140,7 +138,7 @@ FAULTS: tuple[Fault, ...] = (
     HostFault("lse_patch_keeps_tail", "LsePatch.ReplacesEachLoopAndFillsWithNops",
               "percpu/lse_patch_test.cpp", "the loop's tail is still there"),
     KernelFault("narrow_compare_unextended", "narrow_compare_ignores_upper_register_bits",
-                "16-bit cmpxchg compared the register's upper bits"),
+                r"\d+-bit cmpxchg compared the register's upper bits"),
 )
 
 
