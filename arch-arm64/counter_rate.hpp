@@ -3,7 +3,7 @@
 
 #include "lib/types.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 class CounterRate {
  public:
@@ -30,4 +30,4 @@ class CounterRate {
   u64 hz_;
 };
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -4,7 +4,7 @@
 #include "arch-arm64/geometry.hpp"
 #include "lib/address.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 /// Indexes into MAIR_EL1, whose value is `kMairValue`.
 enum class MemoryType : u8 { normal = 0, device = 1, normal_uncached = 2 };
@@ -89,4 +89,4 @@ class Descriptor {
   u64 raw_ = 0;
 };
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

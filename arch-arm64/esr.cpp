@@ -1,6 +1,6 @@
 #include "arch-arm64/esr.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 /// Kinds whose codes are a base with the level, 0..3, in the two low bits.
@@ -131,4 +131,4 @@ void describe(Esr esr, FormatSink& sink) {
   }
 }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -4,7 +4,7 @@
 #include "lib/format.hpp"
 #include "lib/types.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 /// ESR_ELx.EC, for exceptions that this kernel can meet at EL1.
 enum class ExceptionClass : u8 {
@@ -111,4 +111,4 @@ class Esr {
 /// One line without its end: "data abort, current EL: translation fault at level 2, write". Any context.
 void describe(Esr esr, FormatSink& sink);
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -7,7 +7,7 @@
 
 #include "lib/types.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 struct FixupEntry {
   u64 fault;   ///< address of the instruction
@@ -22,4 +22,4 @@ constexpr std::optional<u64> find_fixup(std::span<const FixupEntry> table, u64 p
   return std::nullopt;
 }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -5,7 +5,7 @@
 #include "lib/address.hpp"
 #include "lib/config.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 enum class Granule : u8 { k4K, k16K, k64K };
 
@@ -79,4 +79,4 @@ using IdentityGeometry = IdentityGeometryOf<granule_of_kib(kConfigPageKib)>;
 inline constexpr u64 kPageSize = KernelGeometry::kPageSize;
 inline constexpr unsigned kPageShift = KernelGeometry::kPageShift;
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -7,7 +7,7 @@
 #include "lib/address.hpp"
 #include "lib/fault.hpp"
 
-namespace atoll::arch::gic {
+namespace atl::arch::gic {
 
 /// INTIDs by kind.
 inline constexpr u32 kSgiCount = 16;
@@ -92,4 +92,4 @@ constexpr void for_each_redistributor(std::span<const VirtRange> regions, ReadTy
   }
 }
 
-}  // namespace atoll::arch::gic
+}  // namespace atl::arch::gic

@@ -8,7 +8,7 @@
 #include "lib/fault.hpp"
 #include "lib/types.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 /// The field with its lowest bit at `shift`: 0..15.
 constexpr unsigned id_field(u64 id_register, unsigned shift) {
@@ -56,4 +56,4 @@ constexpr bool has_lse(u64 isar0) { return id_field(isar0, 20) >= 2; }
 /// FEAT_TTCNP: ID_AA64MMFR2_EL1.CnP.
 constexpr bool has_common_not_private(u64 mmfr2) { return id_field(mmfr2, 0) != 0; }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

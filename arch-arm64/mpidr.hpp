@@ -13,7 +13,7 @@
 #include "lib/result.hpp"
 #include "lib/types.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 /// Where a CPU sits: Aff3.Aff2.Aff1.Aff0, eight bits each. Never an index: on QEMU `virt` Aff0 is 0..15,
 /// and CPU 159 is 0.0.9.15.
@@ -148,4 +148,4 @@ class CpuMap {
   bool boot_cpu_listed_ = false;
 };
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

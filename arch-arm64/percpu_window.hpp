@@ -12,7 +12,7 @@
 #include "lib/address.hpp"
 #include "lib/config.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 template <class G>
 struct PerCpuWindow {
@@ -50,4 +50,4 @@ struct PerCpuWindow {
 /// The window of the geometry this image was built for.
 using KernelPerCpuWindow = PerCpuWindow<KernelGeometry>;
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

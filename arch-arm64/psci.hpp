@@ -3,7 +3,7 @@
 
 #include "lib/result.hpp"
 
-namespace atoll::arch::psci {
+namespace atl::arch::psci {
 
 /// Function identifiers of the SMC calling convention; bit 30 marks the 64-bit form.
 inline constexpr u64 kSystemOff = 0x8400'0008;
@@ -25,4 +25,4 @@ constexpr Result<> to_result(u64 x0) {
   }
 }
 
-}  // namespace atoll::arch::psci
+}  // namespace atl::arch::psci

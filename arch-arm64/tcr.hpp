@@ -8,7 +8,7 @@
 #include "lib/fault.hpp"
 #include "lib/types.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 /// TG0 and TG1 number the granules differently.
 constexpr u64 tg0(Granule g) { return g == Granule::k4K ? 0b00 : g == Granule::k64K ? 0b01 : 0b10; }
@@ -67,4 +67,4 @@ class Tcr {
 /// TCR_EL1 of every CPU of this image, from that CPU's ID_AA64MMFR0_EL1.
 constexpr u64 kernel_tcr(u64 mmfr0) { return Tcr::make<IdentityGeometry, KernelGeometry>(mmfr0).raw(); }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

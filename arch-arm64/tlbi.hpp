@@ -5,7 +5,7 @@
 #include "lib/address.hpp"
 #include "lib/fault.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 /// Bits 43:0 are VA bits 55:12 at every granule: with larger pages the lowest of them are ignored, not
 /// shifted out. Bits 47:44, the level hint, are 0 (none). The ASID does not matter to the `…aa…` forms.
@@ -16,4 +16,4 @@ constexpr u64 tlbi_operand(VirtAddr va, u16 asid = 0) {
   return u64{asid} << 48 | (va.value() >> kShift & kVaField);
 }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -5,7 +5,7 @@
 #include "kernel/secondary_boot.hpp"
 #include "mm/layout.hpp"
 
-namespace atoll {
+namespace atl {
 
 #define ATOLL_EMIT(name, value) asm volatile("\n.ascii \"->" #name " %0\"" ::"i"(static_cast<u64>(value)))
 
@@ -48,4 +48,4 @@ void emit_asm_constants() {
   ATOLL_EMIT(SECONDARY_BYTES, sizeof(SecondaryBoot));
 }
 
-}  // namespace atoll
+}  // namespace atl

@@ -3,7 +3,7 @@
 #include "kernel/ksymbols.hpp"
 #include "lib/format.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 struct FrameRecord {
@@ -55,4 +55,4 @@ void print_backtrace(std::span<const u64> return_addresses) {
   for (const u64 address : return_addresses) print_line("  ", address, VirtAddr(address - 1));
 }
 
-}  // namespace atoll
+}  // namespace atl

@@ -5,7 +5,7 @@
 
 #include "lib/address.hpp"
 
-namespace atoll {
+namespace atl {
 
 inline constexpr usize kMaxBacktrace = 32;
 
@@ -21,4 +21,4 @@ void print_code_address(const char* label, VirtAddr address);
 /// function, and then the address is the next one's.
 void print_backtrace(std::span<const u64> return_addresses);
 
-}  // namespace atoll
+}  // namespace atl

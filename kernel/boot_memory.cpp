@@ -11,7 +11,7 @@
 #include "mm/page_array.hpp"
 #include "percpu/cpu_number.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 using mm::KernelLayout;
@@ -155,4 +155,4 @@ Result<> prepare_secondaries(unsigned count) {
   return {};
 }
 
-}  // namespace atoll
+}  // namespace atl

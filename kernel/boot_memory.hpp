@@ -6,7 +6,7 @@
 #include "lib/address.hpp"
 #include "lib/result.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// Builds the master tables for `cpus` possible CPUs and the boot CPU's root, and moves to it. The memory map is
 /// finalized. Boot CPU, IRQs masked. On return the boot root, its device mappings too, is gone; `console` is mapped.
@@ -27,4 +27,4 @@ VirtAddr idle_stack_top(unsigned cpu);
 /// Maps the idle stack of `cpu` into its slot; the slot's lower half stays unmapped, as guard.
 Result<> map_idle_stack(unsigned cpu);
 
-}  // namespace atoll
+}  // namespace atl

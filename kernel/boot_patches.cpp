@@ -9,9 +9,9 @@
 #include "mm/layout.hpp"
 #include "percpu/lse_patch.hpp"
 
-extern "C" const atoll::percpu::LsePatch __lse_patches_start[], __lse_patches_end[];
+extern "C" const atl::percpu::LsePatch __lse_patches_start[], __lse_patches_end[];
 
-namespace atoll {
+namespace atl {
 namespace {
 
 constinit VirtAddr g_writable_text;
@@ -28,7 +28,8 @@ void apply_boot_patches(bool wanted) {
     return;
   }
   const u64 text_bytes = static_cast<u64>(__text_end - __image_start);
-  const auto alias = map_in_boot_root(mm::KernelLayout::kFixPatch, {image_phys(), text_bytes}, arch::kKernelData);
+  const auto alias =
+      map_in_boot_root(mm::KernelLayout::kFixPatch, {image_phys(), text_bytes}, arch::kKernelData);
   if (!alias) panic("no writable alias of the code for patching: {}", to_string(alias.error().error));
   g_writable_text = *alias;
   const VirtRange text{address_of(__image_start), text_bytes};
@@ -37,4 +38,4 @@ void apply_boot_patches(bool wanted) {
   print("percpu: LSE atomics, {} sites patched\n", count->patched);
 }
 
-}  // namespace atoll
+}  // namespace atl

@@ -6,7 +6,7 @@
 #include "mm/layout.hpp"
 #include "mm/page_tables.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 /// The early pool through the image's virtual address.
@@ -41,4 +41,4 @@ Result<VirtAddr> map_in_boot_root(VirtRange window, PhysRange range, arch::PageA
   return window.start + (range.start - first);
 }
 
-}  // namespace atoll
+}  // namespace atl

@@ -7,7 +7,7 @@
 #include "lib/address.hpp"
 #include "lib/result.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// `image`: where the loader put it. Before the functions below.
 void boot_root_init(PhysAddr image);
@@ -20,4 +20,4 @@ Result<VirtAddr> map_in_boot_root(VirtRange window, PhysRange range, arch::PageA
 /// Leaves the current stack for good: calls `function` with SP = `stack_top` (head.S).
 extern "C" [[noreturn]] void run_on_stack(u64 stack_top, void (*function)());
 
-}  // namespace atoll
+}  // namespace atl

@@ -3,7 +3,7 @@
 #include "arch/timer.hpp"
 #include "lib/format.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 constinit u64 g_entry_ticks;
@@ -16,4 +16,4 @@ u64 boot_microseconds() { return arch::ticks_to_ns(arch::timer_ticks() - g_entry
 
 void boot_stage(const char* stage) { print("boot: {} {} us\n", stage, boot_microseconds()); }
 
-}  // namespace atoll
+}  // namespace atl

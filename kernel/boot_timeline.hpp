@@ -3,7 +3,7 @@
 
 #include "lib/types.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// `entry_ticks`: the counter as head.S read it.
 void boot_timeline_start(u64 entry_ticks);
@@ -12,4 +12,4 @@ void boot_stage(const char* stage);
 /// Microseconds since entry.
 u64 boot_microseconds();
 
-}  // namespace atoll
+}  // namespace atl

@@ -5,7 +5,7 @@
 
 #include "lib/config.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 constexpr bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -185,4 +185,4 @@ KernelOptions parse_command_line(std::string_view text, FormatSink& notes) {
   return options;
 }
 
-}  // namespace atoll
+}  // namespace atl

@@ -10,7 +10,7 @@
 #include "lib/format.hpp"
 #include "lib/types.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// What can be said on the command line (docs/boot.md lists it for users).
 struct KernelOptions {
@@ -54,4 +54,4 @@ std::optional<u64> parse_number(std::string_view text, u64 max = ~u64{0});
 /// A number with an optional K, M, G or T (powers of 1024, either case), below 2^64.
 std::optional<u64> parse_size(std::string_view text);
 
-}  // namespace atoll
+}  // namespace atl

@@ -4,7 +4,7 @@
 
 #include "lib/format.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 constexpr std::string_view kBlanks = " \t";
@@ -49,4 +49,4 @@ void print_help(std::span<const Command> commands) {
   }
 }
 
-}  // namespace atoll
+}  // namespace atl

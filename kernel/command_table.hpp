@@ -6,7 +6,7 @@
 
 #include "lib/types.hpp"
 
-namespace atoll {
+namespace atl {
 
 struct Command {
   std::string_view name;
@@ -26,4 +26,4 @@ unsigned run_list(std::span<const Command> commands, std::string_view list, unsi
 /// A line for each command.
 void print_help(std::span<const Command> commands);
 
-}  // namespace atoll
+}  // namespace atl

@@ -13,7 +13,7 @@
 #include "mm/layout.hpp"
 #include "percpu/events.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 /// A holder that the host does not run may take long at 160 vCPUs; a second means that it never will.
@@ -115,4 +115,4 @@ std::string_view console_read_line(std::span<char> buffer) {
   }
 }
 
-}  // namespace atoll
+}  // namespace atl

@@ -6,7 +6,7 @@
 
 #include "arch/interrupts.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// `print` goes to the UART from now on; whoever has mapped it called arch::uart_init.
 /// Messages are kept whole. A CPU that cannot get the console for a second prints all the same.
@@ -23,4 +23,4 @@ std::string_view console_read_line(std::span<char> buffer);
 /// For a panic: whoever holds the console is not waited for. It may be stopped, or be this CPU.
 void console_break_lock();
 
-}  // namespace atoll
+}  // namespace atl

@@ -7,7 +7,7 @@
 #include "kernel/fdt_walker.hpp"
 #include "lib/fault.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 /// MPIDR_EL1 Aff3 and Aff2..Aff0, the only bits that a CPU's `reg` may have.
@@ -389,4 +389,4 @@ Result<> parse_device_tree(std::span<const u8> mapping, Machine& machine, mm::Me
   return Parser(mapping.data(), machine, memory, notes).run();
 }
 
-}  // namespace atoll
+}  // namespace atl

@@ -13,7 +13,7 @@
 #include "lib/result.hpp"
 #include "mm/memory_map.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// Linux's limit as well (Documentation/arch/arm64/booting: "must not exceed 2 megabytes").
 inline constexpr usize kMaxDeviceTree = 2_MiB;
@@ -33,4 +33,4 @@ Result<usize> device_tree_size(std::span<const u8> start, FormatSink& notes);
 Result<> parse_device_tree(std::span<const u8> mapping, Machine& machine, mm::MemoryMap& memory,
                            FormatSink& notes);
 
-}  // namespace atoll
+}  // namespace atl

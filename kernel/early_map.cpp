@@ -8,7 +8,7 @@
 #include "mm/layout.hpp"
 #include "mm/page_tables.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 using mm::KernelLayout;
@@ -61,8 +61,8 @@ Result<> build(u64 mmfr0) {
 
 constinit unsigned early_tables_used;
 constinit EarlyRoots early_roots{};
-[[gnu::section(".early_tables"), gnu::aligned(arch::kPageSize)]] char
-    early_table_pool[kEarlyTables * arch::kPageSize];
+[[gnu::section(".early_tables"),
+  gnu::aligned(arch::kPageSize)]] char early_table_pool[kEarlyTables * arch::kPageSize];
 
 extern "C" const EarlyRoots* early_map_kernel(u64 mmfr0) {
   // Only a pool that is too small can fail here, and the build tests every configuration's boot. Without
@@ -74,4 +74,4 @@ extern "C" const EarlyRoots* early_map_kernel(u64 mmfr0) {
   return &early_roots;
 }
 
-}  // namespace atoll
+}  // namespace atl

@@ -5,7 +5,7 @@
 #include "lib/address.hpp"
 #include "lib/result.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// Tables the pool holds. Identity map: one per level and one more last-level table (4). Boot root: the root,
 /// then for image, local and global window, fixed region and arena at most one table a level and a second
@@ -43,4 +43,4 @@ class EarlyTableMemory {
   void publish_descriptor() { Access::publish_descriptor(); }
 };
 
-}  // namespace atoll
+}  // namespace atl

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <span>
 
-namespace atoll {
+namespace atl {
 namespace {
 
 constexpr const char* kNotMapped = "is not mapped into the CPUs' address space";
@@ -186,4 +186,4 @@ std::optional<u64> FdtWalker::bare_reg() const {
   return cells == 0 ? std::nullopt : property("reg").number(0, cells);
 }
 
-}  // namespace atoll
+}  // namespace atl

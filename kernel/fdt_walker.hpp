@@ -13,7 +13,7 @@
 #include "lib/address.hpp"
 #include "lib/types.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// A property's value: big-endian 32-bit cells, or text. Valid as long as the tree is mapped.
 class FdtProperty {
@@ -117,4 +117,4 @@ class FdtWalker {
   std::array<Level, kMaxDepth> levels_{};
 };
 
-}  // namespace atoll
+}  // namespace atl

@@ -5,7 +5,7 @@
 
 #include "lib/types.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// The whole of `text` matches. At most |pattern| * |text| steps: only the last `*` is ever retried, since
 /// what an earlier one could still take, the last one can take as well.
@@ -32,4 +32,4 @@ constexpr bool glob_match(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
-}  // namespace atoll
+}  // namespace atl

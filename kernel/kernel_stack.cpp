@@ -5,7 +5,7 @@
 
 #include "percpu/percpu.hpp"
 
-namespace atoll {
+namespace atl {
 
 struct alignas(16) EmergencyStack {
   std::array<std::byte, arch::kEmergencyStackBytes> bytes;
@@ -16,4 +16,4 @@ extern "C" {
 ATOLL_PER_CPU percpu::PerCpu<EmergencyStack> percpu_emergency_stack;
 }
 
-}  // namespace atoll
+}  // namespace atl

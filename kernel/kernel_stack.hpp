@@ -11,7 +11,7 @@ extern "C" {
 extern char percpu_emergency_stack_top[];
 }
 
-namespace atoll {
+namespace atl {
 
 /// The stack of the slot that `stack_pointer` lies in, which after an overflow is below the stack itself
 /// (arch/trap.hpp). Empty if there is no memory: then the pointer was none of a stack.
@@ -27,4 +27,4 @@ inline VirtRange emergency_stack() {
   return {top - arch::kEmergencyStackBytes, arch::kEmergencyStackBytes};
 }
 
-}  // namespace atoll
+}  // namespace atl

@@ -6,10 +6,10 @@
 
 extern "C" {
 /// Missing from the first link, whose addresses it is made of.
-[[gnu::weak]] extern const atoll::u32 __ksymbols[];
+[[gnu::weak]] extern const atl::u32 __ksymbols[];
 }
 
-namespace atoll {
+namespace atl {
 
 SymbolTable SymbolTable::from_words(VirtAddr base, const u32* words) {
   if (words == nullptr) return {};
@@ -31,4 +31,4 @@ std::optional<Symbol> SymbolTable::find(VirtAddr address) const {
 
 SymbolTable kernel_symbols() { return SymbolTable::from_words(mm::KernelLayout::kImage.start, __ksymbols); }
 
-}  // namespace atoll
+}  // namespace atl

@@ -9,7 +9,7 @@
 #include "lib/address.hpp"
 #include "lib/types.hpp"
 
-namespace atoll {
+namespace atl {
 
 struct Symbol {
   std::string_view name;
@@ -41,4 +41,4 @@ class SymbolTable {
 /// The image's own table, empty in the first link. Any context.
 SymbolTable kernel_symbols();
 
-}  // namespace atoll
+}  // namespace atl

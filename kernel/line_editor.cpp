@@ -2,7 +2,7 @@
 
 #include "lib/format.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 constexpr char kCancel = 0x03;  // ^C
@@ -40,4 +40,4 @@ void LineEditor::erase(usize count) {
   for (; count > 0 && length_ > 0; --count, --length_) print("\b \b");
 }
 
-}  // namespace atoll
+}  // namespace atl

@@ -9,7 +9,7 @@
 
 #include "lib/types.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// Characters from one interrupt handler to one reader. What does not fit is dropped.
 class InputRing {
@@ -60,4 +60,4 @@ class LineEditor {
   usize length_ = 0;
 };
 
-}  // namespace atoll
+}  // namespace atl

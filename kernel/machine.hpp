@@ -13,7 +13,7 @@
 #include "lib/config.hpp"
 #include "lib/types.hpp"
 
-namespace atoll {
+namespace atl {
 
 struct CpuDescription {
   u64 affinity = 0;   ///< MPIDR affinity fields Aff3..Aff0, the other bits zero
@@ -61,4 +61,4 @@ struct Machine {
   std::string_view boot_arguments() const { return {boot_argument_text.data(), boot_argument_length}; }
 };
 
-}  // namespace atoll
+}  // namespace atl

@@ -27,7 +27,7 @@
 #include "percpu/cpu_number.hpp"
 #include "percpu/preempt.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 /// Where QEMU's `virt` documents its UART: for what there is to say before the device tree names one.
@@ -39,7 +39,8 @@ constinit KernelOptions g_options;
 [[maybe_unused]] [[maybe_unused]] void check_window() {
   const unsigned by_register = arch::KernelPerCpuWindow::cpu_of_offset(arch::percpu_offset());
   const unsigned by_window = percpu::this_cpu();
-  if (by_window != by_register) panic("TLB sharing: CPU {} sees the window of CPU {}", by_register, by_window);
+  if (by_window != by_register)
+    panic("TLB sharing: CPU {} sees the window of CPU {}", by_register, by_window);
 }
 
 /// Boot goes on or ends here: at this stage no failure leaves a system that could run.
@@ -64,8 +65,8 @@ PhysRange console_registers(const Machine& machine) {
 }
 
 void print_banner() {
-  print("atoll: {} page, {}-bit VA, percpu={}, {}\n", to_string(arch::KernelGeometry::kGranule), kConfigVaBits,
-        kConfigPerCpu == PerCpuAccessor::local ? "local" : "preempt", kCompilerName);
+  print("atoll: {} page, {}-bit VA, percpu={}, {}\n", to_string(arch::KernelGeometry::kGranule),
+        kConfigVaBits, kConfigPerCpu == PerCpuAccessor::local ? "local" : "preempt", kCompilerName);
 }
 
 void finalize_memory_map() {
@@ -133,11 +134,11 @@ extern "C" [[noreturn]] void kernel_main(u64 device_tree, u64 image, u64 entry_t
   boot_stage("device-tree");
   apply_boot_patches(g_options.lse);
 
-  const VirtAddr console = require(enter_own_root(console_registers(machine), cpu_map().count()),
-                                   "the boot CPU's own root");
+  const VirtAddr console =
+      require(enter_own_root(console_registers(machine), cpu_map().count()), "the boot CPU's own root");
   arch::uart_init(console);
   boot_stage("own-root");
   run_on_stack(idle_stack_top(0).value(), continue_boot);
 }
 
-}  // namespace atoll
+}  // namespace atl

@@ -19,11 +19,11 @@
 
 extern "C" {
 /// The linker script gathers `.selftests` between these; nothing in the lean kernel.
-extern const atoll::Selftest* const __selftests_start[];
-extern const atoll::Selftest* const __selftests_end[];
+extern const atl::Selftest* const __selftests_start[];
+extern const atl::Selftest* const __selftests_end[];
 }
 
-namespace atoll {
+namespace atl {
 namespace {
 
 using mm::KernelLayout;
@@ -152,4 +152,4 @@ void monitor_main(const KernelOptions& options) {
   }
 }
 
-}  // namespace atoll
+}  // namespace atl

@@ -3,10 +3,10 @@
 
 #include "kernel/command_line.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// Runs the commands of `run=`; if none of them ends the machine, prompts for more, for ever.
 /// Boot CPU, IRQs enabled, all CPUs online. The text that the options view stays.
 [[noreturn]] void monitor_main(const KernelOptions& options);
 
-}  // namespace atoll
+}  // namespace atl

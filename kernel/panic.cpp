@@ -13,7 +13,7 @@
 #include "kernel/smp.hpp"
 #include "mm/layout.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 constexpr unsigned kPanicStatus = 2;
@@ -118,4 +118,4 @@ void panic_at_with(const arch::TrapFrame& frame, const char* format,
   report({format, arguments, nullptr, &frame}, VirtAddr(frame.x[29]), VirtAddr(frame.sp));
 }
 
-}  // namespace atoll
+}  // namespace atl

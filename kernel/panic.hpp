@@ -12,7 +12,7 @@
 #include "arch/trap.hpp"
 #include "lib/panic.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// From here on a panic stops the other CPUs by Ipi::stop. Boot CPU, once interrupts are initialised and before
 /// another CPU starts. A CPU that has interrupts masked is not stopped (there are no pseudo-NMIs): the report
@@ -29,4 +29,4 @@ template <class... Args>
   panic_at_with(frame, format.text, list);
 }
 
-}  // namespace atoll
+}  // namespace atl

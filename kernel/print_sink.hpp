@@ -3,11 +3,11 @@
 
 #include "lib/format.hpp"
 
-namespace atoll {
+namespace atl {
 
 class PrintSink final : public FormatSink {
  public:
   void write(std::string_view text) override { print("{}", text); }
 };
 
-}  // namespace atoll
+}  // namespace atl

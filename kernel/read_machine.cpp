@@ -9,7 +9,7 @@
 #include "mm/layout.hpp"
 #include "mm/physical_memory.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 using mm::KernelLayout;
@@ -17,7 +17,8 @@ using mm::KernelLayout;
 constinit Machine g_machine;
 
 std::span<const u8> map_tree(PhysAddr tree, u64 bytes) {
-  const Result<VirtAddr> va = map_in_boot_root(KernelLayout::kFixDeviceTree, {tree, bytes}, arch::kKernelReadOnly);
+  const Result<VirtAddr> va =
+      map_in_boot_root(KernelLayout::kFixDeviceTree, {tree, bytes}, arch::kKernelReadOnly);
   if (!va) panic("device tree at {}: it does not fit its window", tree);
   return {pointer_to<const u8>(*va), bytes};
 }
@@ -50,4 +51,4 @@ Machine& read_machine(PhysAddr device_tree) {
 
 const Machine& machine() { return g_machine; }
 
-}  // namespace atoll
+}  // namespace atl

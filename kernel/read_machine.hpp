@@ -4,7 +4,7 @@
 #include "kernel/machine.hpp"
 #include "lib/address.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// Reads the tree at `device_tree` (as the loader passed it), fills the memory map, and reserves the image
 /// and the tree in it; does not finalize it (`mem=` comes after). Prints notes on what was left out.
@@ -14,4 +14,4 @@ Machine& read_machine(PhysAddr device_tree);
 /// The machine, read-only after boot.
 const Machine& machine();
 
-}  // namespace atoll
+}  // namespace atl

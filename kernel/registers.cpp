@@ -2,7 +2,7 @@
 
 #include "lib/format.hpp"
 
-namespace atoll {
+namespace atl {
 
 void print_registers(const arch::TrapFrame& frame) {
   for (unsigned i = 0; i < frame.x.size(); ++i) {
@@ -14,4 +14,4 @@ void print_registers(const arch::TrapFrame& frame) {
   print("  esr {:#x}  far {:#018x}\n", frame.esr, frame.far);
 }
 
-}  // namespace atoll
+}  // namespace atl

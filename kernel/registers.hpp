@@ -3,9 +3,9 @@
 
 #include "arch/trap.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// General registers four to a line, then SP, PC, SPSR, ESR and FAR. Any context.
 void print_registers(const arch::TrapFrame& frame);
 
-}  // namespace atoll
+}  // namespace atl

@@ -4,7 +4,7 @@
 
 #include "lib/address.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// Why a CPU parked itself before it had a stack, a window or a way to print.
 enum class SecondaryStatus : u32 { starting = 0, no_granule = 1 };
@@ -22,4 +22,4 @@ struct alignas(64) SecondaryBoot {
   alignas(64) u8 early_stack[512] = {};
 };
 
-}  // namespace atoll
+}  // namespace atl

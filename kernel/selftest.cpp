@@ -5,7 +5,7 @@
 #include "kernel/glob.hpp"
 #include "lib/panic.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 /// What has been said of the running test. Only the first failure's text is kept for its result line; each is
@@ -109,4 +109,4 @@ void selftest_fail_with(std::source_location where, const char* format,
 
 void selftest_skip(const char* reason) { g_record.skip_reason.store(reason, std::memory_order_relaxed); }
 
-}  // namespace atoll
+}  // namespace atl

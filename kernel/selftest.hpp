@@ -10,7 +10,7 @@
 #include "lib/format.hpp"
 #include "lib/types.hpp"
 
-namespace atoll {
+namespace atl {
 
 struct Selftest {
   static constexpr usize kMaxSkips = 4;
@@ -45,4 +45,4 @@ void selftest_fail(LocatedFormat<std::type_identity_t<Args>...> format, const Ar
 /// The test returns after this; `reason` is one of its `may_skip`.
 void selftest_skip(const char* reason);
 
-}  // namespace atoll
+}  // namespace atl

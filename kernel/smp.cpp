@@ -24,11 +24,20 @@
 
 extern "C" char secondary_entry[];
 
-namespace atoll {
+namespace atl {
 namespace {
 
 /// How far a secondary got. Written by that CPU, read by the boot CPU.
-enum class Progress : u8 { off, refused, features_differ, wrong_window, no_redistributor, no_timer, arrived, online };
+enum class Progress : u8 {
+  off,
+  refused,
+  features_differ,
+  wrong_window,
+  no_redistributor,
+  no_timer,
+  arrived,
+  online
+};
 
 const char* to_string(Progress progress) {
   switch (progress) {
@@ -197,4 +206,4 @@ extern "C" void secondary_main(u64 cpu_number) {
   idle_loop();
 }
 
-}  // namespace atoll
+}  // namespace atl

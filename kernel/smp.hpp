@@ -9,7 +9,7 @@
 #include "lib/cpu_set.hpp"
 #include "lib/result.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// Numbers the CPUs of the machine: the boot CPU is 0, the others follow in device-tree order, at most
 /// `maxcpus` in all. From then on `cpu_map` says which CPUs the kernel may ever run on.
@@ -27,4 +27,4 @@ const char* cpu_state(unsigned cpu);
 /// Boot CPU, IRQs enabled; units, roots and idle stacks exist (`prepare_secondaries`).
 void start_secondaries();
 
-}  // namespace atoll
+}  // namespace atl

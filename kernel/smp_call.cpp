@@ -13,7 +13,7 @@
 #include "percpu/events.hpp"
 #include "percpu/percpu.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 /// How long a call may take before the wait is reported.
@@ -88,7 +88,8 @@ void call_on(const CpuSet& targets, void (*function)(void*), void* argument) {
   }
   // A host that is short of CPUs may take seconds; a CPU that never answers is a bug that should have a name.
   while (!wait_until(finished, arch::timer_ticks() + arch::ns_to_ticks(kCallReportNs))) {
-    print("smp: CPU {} waits for {} of {} CPUs to run a call\n", caller, request.remaining.load(), targets.count());
+    print("smp: CPU {} waits for {} of {} CPUs to run a call\n", caller, request.remaining.load(),
+          targets.count());
   }
 }
 
@@ -111,4 +112,4 @@ void idle_loop() {
   }
 }
 
-}  // namespace atoll
+}  // namespace atl

@@ -5,7 +5,7 @@
 
 #include "lib/cpu_set.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// Installs the IPI handlers of calls and wake-ups. Boot CPU, before any other is started.
 void smp_call_init();
@@ -21,8 +21,9 @@ void call_on(const CpuSet& targets, void (*function)(void*), void* argument);
 template <class Function>
 void call_on(const CpuSet& targets, Function&& function) {
   using Target = std::remove_reference_t<Function>;
-  call_on(targets, [](void* f) { (*static_cast<Target*>(f))(); },
-          const_cast<void*>(static_cast<const void*>(&function)));
+  call_on(
+      targets, [](void* f) { (*static_cast<Target*>(f))(); },
+      const_cast<void*>(static_cast<const void*>(&function)));
 }
 
 /// Runs `function(argument)` on `cpu` in its idle loop, IRQs enabled; returns at once. One piece of work may
@@ -32,4 +33,4 @@ void run_when_idle(unsigned cpu, void (*function)(void*), void* argument);
 /// What an idle CPU does for ever: its work, then WFI. Checks with IRQs masked, so no wake-up is lost.
 [[noreturn]] void idle_loop();
 
-}  // namespace atoll
+}  // namespace atl

@@ -3,7 +3,7 @@
 #include "arch/timer.hpp"
 #include "percpu/events.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 /// Armed, but in nobody's way.
@@ -30,4 +30,4 @@ Result<> time_init_cpu() {
   return arch::irq_enable_line(g_timer_irq);
 }
 
-}  // namespace atoll
+}  // namespace atl

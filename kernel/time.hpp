@@ -3,7 +3,7 @@
 
 #include "arch/interrupts.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// Installs the handler of the virtual timer's PPI. Boot CPU, once.
 /// `out_of_range`: the controller has no such line.
@@ -11,4 +11,4 @@ Result<> time_init(arch::IrqNumber timer_irq);
 /// Arms this CPU's timer: line enabled, a deadline far in the future. Every CPU, IRQs masked.
 Result<> time_init_cpu();
 
-}  // namespace atoll
+}  // namespace atl

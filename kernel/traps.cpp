@@ -7,7 +7,7 @@
 #include "mm/layout.hpp"
 #include "mm/regions.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 using mm::KernelLayout;
@@ -50,4 +50,4 @@ void handle_trap(arch::TrapFrame& frame, arch::TrapKind kind, bool stack_overflo
   }
 }
 
-}  // namespace atoll
+}  // namespace atl

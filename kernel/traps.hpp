@@ -3,10 +3,10 @@
 
 #include "arch/trap.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// For arch::set_trap_handler. On the emergency stack if `stack_overflow`. Never returns so far: faults that
 /// can be repaired are repaired below the seam.
 void handle_trap(arch::TrapFrame& frame, arch::TrapKind kind, bool stack_overflow);
 
-}  // namespace atoll
+}  // namespace atl

@@ -5,7 +5,7 @@
 #include "arch/timer.hpp"
 #include "lib/types.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// Returns when `condition()` holds. Whoever makes it true sends this CPU Ipi::wake afterwards.
 /// Context: IRQs enabled. No wake-up is lost: the condition is checked with IRQs masked, WFI returns for a
@@ -32,4 +32,4 @@ bool wait_until(Condition condition, u64 deadline) {
   return held;
 }
 
-}  // namespace atoll
+}  // namespace atl

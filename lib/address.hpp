@@ -7,7 +7,7 @@
 
 #include "lib/types.hpp"
 
-namespace atoll {
+namespace atl {
 
 constexpr bool is_power_of_two(u64 n) { return std::has_single_bit(n); }
 /// `align` must be a power of two, here and below. `align_up` wraps to 0 past the last multiple.
@@ -22,9 +22,9 @@ class Address {
   constexpr explicit Address(u64 value) : value_(value) {}
 
   constexpr u64 value() const { return value_; }
-  constexpr bool is_aligned(u64 align) const { return atoll::is_aligned(value_, align); }
-  constexpr Address align_down(u64 align) const { return Address(atoll::align_down(value_, align)); }
-  constexpr Address align_up(u64 align) const { return Address(atoll::align_up(value_, align)); }
+  constexpr bool is_aligned(u64 align) const { return atl::is_aligned(value_, align); }
+  constexpr Address align_down(u64 align) const { return Address(atl::align_down(value_, align)); }
+  constexpr Address align_up(u64 align) const { return Address(atl::align_up(value_, align)); }
 
   constexpr Address& operator+=(u64 n) {
     value_ += n;
@@ -78,4 +78,4 @@ struct AddressRange {
 using PhysRange = AddressRange<PhysAddr>;
 using VirtRange = AddressRange<VirtAddr>;
 
-}  // namespace atoll
+}  // namespace atl

@@ -4,7 +4,7 @@
 
 #include "lib/types.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// How `this_cpu` operations find their data (Makefile: PERCPU=).
 enum class PerCpuAccessor : u8 { local, preempt };
@@ -34,4 +34,4 @@ inline constexpr const char* kCompilerName = "gcc";
 /// every page and VA size (docs/memory-layout.md; `mm/layout.hpp` asserts it).
 inline constexpr unsigned kMaxCpus = 512;
 
-}  // namespace atoll
+}  // namespace atl

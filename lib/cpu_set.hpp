@@ -7,7 +7,7 @@
 #include "lib/config.hpp"
 #include "lib/types.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// Numbers given to `first`, `of`, `add` and `remove` are below kMaxCpus (a count: at most).
 class CpuSet {
@@ -53,4 +53,4 @@ class CpuSet {
   std::array<u64, kMaxCpus / 64> words_{};
 };
 
-}  // namespace atoll
+}  // namespace atl

@@ -10,7 +10,7 @@
 #define ATOLL_FAULT none
 #endif
 
-namespace atoll {
+namespace atl {
 
 enum class Fault : u8 {
   none,
@@ -43,4 +43,4 @@ enum class Fault : u8 {
 
 inline constexpr Fault kFault = Fault::ATOLL_FAULT;
 
-}  // namespace atoll
+}  // namespace atl

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-namespace atoll {
+namespace atl {
 namespace {
 
 /// An unsigned number's digits, written from the back of the buffer: 2^64 - 1 has 20 of them.
@@ -118,4 +118,4 @@ void print_with(const char* format, std::span<const FormatArgument> arguments) {
   sink->end_message();
 }
 
-}  // namespace atoll
+}  // namespace atl

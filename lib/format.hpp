@@ -14,7 +14,7 @@
 #include "lib/address.hpp"
 #include "lib/types.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// One argument, its type erased to what the formatter can print.
 class FormatArgument {
@@ -154,4 +154,4 @@ void format(FormatSink& sink, LocatedFormat<std::type_identity_t<Args>...> text,
   format_to(sink, text.text, list);
 }
 
-}  // namespace atoll
+}  // namespace atl

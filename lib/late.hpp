@@ -8,7 +8,7 @@
 
 #include "lib/panic.hpp"
 
-namespace atoll {
+namespace atl {
 
 template <class T>
 class Late {
@@ -38,4 +38,4 @@ class Late {
   bool made_ = false;
 };
 
-}  // namespace atoll
+}  // namespace atl

@@ -7,7 +7,7 @@
 
 #include "lib/format.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// Stops every other CPU, prints one report and ends the machine with a non-zero status.
 /// Any context. Defined by kernel/panic.cpp; on the host it throws `PanicException`
@@ -22,8 +22,8 @@ template <class... Args>
   panic_with(format.where, format.text, list);
 }
 
-}  // namespace atoll
+}  // namespace atl
 
 /// States an invariant that holds in every build.
 #define ATOLL_ASSERT(condition) \
-  ((condition) ? static_cast<void>(0) : ::atoll::panic("assertion failed: {}", #condition))
+  ((condition) ? static_cast<void>(0) : ::atl::panic("assertion failed: {}", #condition))

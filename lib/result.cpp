@@ -1,6 +1,6 @@
 #include "lib/result.hpp"
 
-namespace atoll {
+namespace atl {
 
 const char* to_string(Error error) {
   switch (error) {
@@ -18,4 +18,4 @@ const char* to_string(Error error) {
   return "unknown error";
 }
 
-}  // namespace atoll
+}  // namespace atl

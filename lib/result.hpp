@@ -7,7 +7,7 @@
 
 #include "lib/types.hpp"
 
-namespace atoll {
+namespace atl {
 
 enum class Error : u8 {
   no_memory,
@@ -42,7 +42,7 @@ constexpr std::unexpected<Failure> fail(Error error,
   return std::unexpected(Failure{error, where.file_name(), where.line()});
 }
 
-}  // namespace atoll
+}  // namespace atl
 
 /// `T x = TRY(f());` gives the value, or returns f's failure from the enclosing function.
 #define TRY(expression)                                                      \

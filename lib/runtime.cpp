@@ -7,10 +7,10 @@
 #include "lib/panic.hpp"
 #include "lib/string.hpp"
 
-namespace libc = atoll::libc;
-using atoll::u32;
-using atoll::u64;
-using atoll::usize;
+namespace libc = atl::libc;
+using atl::u32;
+using atl::u64;
+using atl::usize;
 
 extern "C" {
 
@@ -30,11 +30,11 @@ unsigned long strtoul(const char* text, char** end, int base) { return libc::str
 /// The stack protector's canary, for libfdt.a, which Debian compiles with it. A constant is enough there:
 /// it catches a parser that overruns its frame, and keeps no attacker out.
 u64 __stack_chk_guard = 0x00'0a'ff'0d'5a'c3'96'e1;
-[[noreturn]] void __stack_chk_fail() { atoll::panic("stack protector: a function overran its frame"); }
+[[noreturn]] void __stack_chk_fail() { atl::panic("stack protector: a function overran its frame"); }
 
 /// `assert`, as Boost.Intrusive uses it.
 [[noreturn]] void __assert_fail(const char* expression, const char* file, u32 line, const char* function) {
-  atoll::panic("{}:{}: {}: assertion failed: {}", file, line, function, expression);
+  atl::panic("{}:{}: {}: assertion failed: {}", file, line, function, expression);
 }
 
 /// What `std::popcount` becomes without SIMD registers. libgcc's own uses them. Sums of neighbouring fields,
@@ -46,11 +46,11 @@ int __popcountdi2(u64 n) {
   return static_cast<int>(n * 0x0101'0101'0101'0101 >> 56);
 }
 
-[[noreturn]] void __cxa_pure_virtual() { atoll::panic("pure virtual function called"); }
+[[noreturn]] void __cxa_pure_virtual() { atl::panic("pure virtual function called"); }
 
 }  // extern "C"
 
 /// What `std::string_view::substr` calls for a start beyond the end. libstdc++ declares it, noreturn and all.
 namespace std {
-void __throw_out_of_range_fmt(const char* what, ...) { atoll::panic("out of range: {}", what); }
+void __throw_out_of_range_fmt(const char* what, ...) { atl::panic("out of range: {}", what); }
 }  // namespace std

@@ -2,7 +2,7 @@
 
 #include "lib/address.hpp"
 
-namespace atoll::libc {
+namespace atl::libc {
 namespace {
 
 /// Eight bytes of anything: exempt from type-based alias analysis, as char is.
@@ -168,4 +168,4 @@ unsigned long strtoul(const char* text, char** end, int base) {
   return negative ? 0 - value : value;
 }
 
-}  // namespace atoll::libc
+}  // namespace atl::libc

@@ -7,7 +7,7 @@
 
 #include "lib/types.hpp"
 
-namespace atoll::libc {
+namespace atl::libc {
 
 /// For ranges that do not overlap. Moves 16 bytes a turn where both ends agree modulo 8.
 void* memcpy(void* to, const void* from, usize size);
@@ -26,4 +26,4 @@ int strncmp(const char* a, const char* b, usize limit);
 /// Bases 0 and 2..36, as C's `strtoul`, but there is no errno: out of range gives ~0.
 unsigned long strtoul(const char* text, char** end, int base);
 
-}  // namespace atoll::libc
+}  // namespace atl::libc

@@ -3,13 +3,13 @@
 
 #include "lib/config.hpp"
 
-namespace atoll {
+namespace atl {
 #if defined(__clang__)
 #define ATOLL_THREAD_ATTRIBUTE(x) __attribute__((x))
 #else
 #define ATOLL_THREAD_ATTRIBUTE(x)
 #endif
-}  // namespace atoll
+}  // namespace atl
 
 /// On a class: it is a lock, named so in messages. On one that holds it from construction to destruction: scoped.
 #define ATOLL_LOCK_TYPE(name) ATOLL_THREAD_ATTRIBUTE(capability(name))

@@ -1,16 +1,12 @@
 // Short names for the fixed-width integers, as the field writes them, and size literals.
+//
+// The project's namespace is `atl`: `atoll` is a function of the C library (docs/decisions/0008-the-namespace-atl.md).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 
-// The C library has a function of this name in the global namespace, and <algorithm> (also when
-// freestanding) and <libfdt.h> bring it in. <cstdlib> is read above, once; from here on the word
-// means the project's namespace. Every header that opens the namespace includes this one first.
-#define atoll atoll_os
-
-namespace atoll {
+namespace atl {
 
 using u8 = std::uint8_t;
 using u16 = std::uint16_t;
@@ -25,4 +21,4 @@ consteval u64 operator""_MiB(unsigned long long n) { return n << 20; }
 consteval u64 operator""_GiB(unsigned long long n) { return n << 30; }
 consteval u64 operator""_TiB(unsigned long long n) { return n << 40; }
 
-}  // namespace atoll
+}  // namespace atl

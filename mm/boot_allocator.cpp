@@ -1,6 +1,6 @@
 #include "mm/boot_allocator.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 BootAllocator::BootAllocator(const MemoryMap& map) : page_size_(map.page_size()) {
   map.for_each_free([&](const PhysRange& run) {
@@ -36,4 +36,4 @@ void BootAllocator::check_open() const {
   if (handed_over_) panic("boot allocator used after its memory went to the buddy allocator");
 }
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -13,7 +13,7 @@
 #include "lib/result.hpp"
 #include "mm/memory_map.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 /// Not synchronised: the boot CPU, before the others run.
 class BootAllocator {
@@ -64,4 +64,4 @@ class BootAllocator {
   bool handed_over_ = false;
 };
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

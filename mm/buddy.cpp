@@ -6,7 +6,7 @@
 #include "lib/fault.hpp"
 #include "lib/panic.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 namespace {
 
@@ -135,4 +135,4 @@ void BuddyZone::refuse_headless_free(const Page& page) const {
   panic("free of page {:#x}, which heads no allocated block", frame);
 }
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

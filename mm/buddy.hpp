@@ -12,7 +12,7 @@
 #include "lib/result.hpp"
 #include "mm/page_array.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 /// Not synchronised: the owner holds a lock around every call but the constructor and
 /// `max_order`. Callable with IRQs masked; never sleeps. Free lists point at the object, so it
@@ -70,4 +70,4 @@ class BuddyZone {
   std::array<FreeList, kOrders> free_lists_;
 };
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

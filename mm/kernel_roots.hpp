@@ -19,7 +19,7 @@
 #include "mm/regions.hpp"
 #include "percpu/spin_lock.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 /// Table memory and the lock of the one rule, which must mask IRQs: IRQ handlers may map.
 template <class M>
@@ -312,4 +312,4 @@ u64 KernelRoots<L, Memory>::private_table_bytes(unsigned cpu) {
   return kBlockBytes + counter.tables * G::kPageSize;
 }
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

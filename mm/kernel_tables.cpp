@@ -1,6 +1,6 @@
 #include "mm/kernel_tables.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 constinit Roots g_roots{KernelTableMemory()};
@@ -26,4 +26,4 @@ Result<VirtRange> map_device(PhysRange registers) {
   return VirtRange{va + (registers.start - first), registers.size};
 }
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

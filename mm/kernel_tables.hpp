@@ -12,7 +12,7 @@
 #include "percpu/events.hpp"
 #include "percpu/spin_lock.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 /// The memory policy of all tables after the boot root.
 struct KernelTableMemory {
@@ -45,4 +45,4 @@ struct BroadcastFlush {
 /// Boot CPU, or later under the caller's own lock.
 [[nodiscard]] Result<VirtRange> map_device(PhysRange registers);
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

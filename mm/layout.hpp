@@ -19,7 +19,7 @@
 #include "lib/address.hpp"
 #include "lib/config.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 /// Bytes of one `Page`, a power of two; `mm/page.hpp` asserts it.
 inline constexpr u64 kPageStructBytes = 64;
@@ -81,4 +81,4 @@ struct Layout : arch::PerCpuWindow<G> {
 using KernelLayout = Layout<arch::KernelGeometry>;
 static_assert(KernelLayout::kStackBytes == arch::kStackBytes, "entry code tests kStackShift");
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -2,7 +2,7 @@
 
 #include "lib/panic.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 constinit PhysAddr g_base;
@@ -25,4 +25,4 @@ PhysAddr virt_to_phys(VirtAddr va) {
   return g_base + (va - KernelLayout::kLinear.start);
 }
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -5,7 +5,7 @@
 #include "lib/address.hpp"
 #include "mm/layout.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 /// Sets the base, once, before the first conversion.
 void linear_map_init(PhysAddr base);
@@ -18,4 +18,4 @@ VirtAddr phys_to_virt(PhysAddr pa);
 /// image are not linear: passing one panics in debug builds, naming it.
 PhysAddr virt_to_phys(VirtAddr va);
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

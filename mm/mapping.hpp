@@ -6,7 +6,7 @@
 
 #include "mm/table_memory.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 /// One valid leaf: a page or a block.
 struct Leaf {
@@ -75,4 +75,4 @@ class TableChain {
 /// and not before: another CPU's walk may still be reading them.
 using RetiredTables = TableChain;
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -3,7 +3,7 @@
 #include "lib/fault.hpp"
 #include "lib/panic.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 const char* to_string(ReservationKind kind) {
   switch (kind) {
@@ -144,4 +144,4 @@ u64 MemoryMap::free_bytes() const {
   return total;
 }
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -16,7 +16,7 @@
 #include "lib/result.hpp"
 #include "mm/range_set.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 enum class ReservationKind : u8 {
   kernel,
@@ -160,4 +160,4 @@ class MemoryMap {
 };
 static_assert(sizeof(MemoryMap) <= 8_KiB);
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -7,7 +7,7 @@
 #include "lib/types.hpp"
 #include "mm/layout.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 /// The buddy allocator's view of a page. Zero must mean "nothing is known": the page array is only
 /// zeroed at boot, which is far cheaper than writing half a million entries, and the allocator
@@ -40,4 +40,4 @@ struct alignas(kPageStructBytes) Page {
 
 static_assert(sizeof(Page) == kPageStructBytes && is_power_of_two(kPageStructBytes));
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

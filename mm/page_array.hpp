@@ -9,7 +9,7 @@
 #include "mm/memory_map.hpp"
 #include "mm/page.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 /// Page numbers are physical address / page size, whatever the array's first page.
 class PageFrames {
@@ -77,4 +77,4 @@ void for_each_page_array_range(const MemoryMap& map, Visit visit) {
   if (!pending.empty()) visit(pending);
 }
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -11,7 +11,7 @@
 #include "mm/mapping.hpp"
 #include "mm/table_memory.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 /// Table memory whose upper levels exist in several copies. Entries at `kSyncLevel` and above are stored by
 /// `install` alone, which orders and publishes; `admits` says whether a range may be changed at all.
@@ -385,4 +385,4 @@ std::optional<PhysAddr> PageTables<G, Policy>::table_at(VirtAddr va, int level) 
   return table;
 }
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -7,7 +7,7 @@
 
 #include "mm/kernel_roots.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 /// `Roots` is a `KernelRoots`. The caller serialises all calls; nothing here touches a unit's contents.
 template <class Roots>
@@ -57,4 +57,4 @@ class PerCpuWindows {
   Roots& roots_;
 };
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -9,7 +9,7 @@
 #include "percpu/events.hpp"
 #include "percpu/spin_lock.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 using Pages = PageArray<arch::KernelGeometry>;
@@ -65,4 +65,4 @@ Result<PhysAddr> allocate_zeroed(u64 bytes) {
   return pages;
 }
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -7,7 +7,7 @@
 #include "mm/memory_map.hpp"
 #include "mm/page_array.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 /// The one memory map. Filled and finalized by boot before anything below is called.
 MemoryMap& memory_map();
@@ -39,4 +39,4 @@ void free_pages(PhysAddr pages, unsigned order);
 /// `bytes` (a power of two of pages in the second stage) at page alignment, zeroed, in either stage.
 [[nodiscard]] Result<PhysAddr> allocate_zeroed(u64 bytes);
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

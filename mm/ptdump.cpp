@@ -1,6 +1,6 @@
 #include "mm/ptdump.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 /// A size as a person reads it: whole in the largest unit that divides it.
@@ -83,4 +83,4 @@ PageTableDump::Summary PageTableDump::finish() {
   return summary_;
 }
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -13,7 +13,7 @@
 #include "mm/mapping.hpp"
 #include "mm/regions.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 /// Sees leaves in ascending order. Any context that may write to the sink.
 class PageTableDump {
@@ -55,4 +55,4 @@ class PageTableDump {
   Summary summary_;
 };
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -10,7 +10,7 @@
 #include "lib/fault.hpp"
 #include "lib/result.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 /// The bytes that are in both ranges; empty (and at no particular place) if there are none.
 constexpr PhysRange intersection(const PhysRange& a, const PhysRange& b) {
@@ -126,4 +126,4 @@ class RangeSet {
   usize count_ = 0;
 };
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -5,7 +5,7 @@
 
 #include "lib/address.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 enum class Region : u8 { linear, shadow, vmemmap, vmalloc, fixed, global_window, local_window, image, other };
 inline constexpr usize kRegionCount = static_cast<usize>(Region::other) + 1;
@@ -41,4 +41,4 @@ constexpr Region region_of(VirtAddr va) {
   return Region::other;
 }
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -10,7 +10,7 @@
 #include "lib/panic.hpp"
 #include "lib/result.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 
 /// A small handle on where tables come from, copied by value into whatever walks them.
 ///  * `allocate_table(bytes)`: zeroed, physically contiguous, aligned to the granule's page size;
@@ -49,4 +49,4 @@ inline void check_break_before_make(VirtAddr va, arch::Descriptor old, arch::Des
   }
 }
 
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -8,7 +8,7 @@
 #include "percpu/accessor_local.hpp"
 #include "percpu/accessor_preempt.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 
 template <class A, class W>
 concept AccessesPerCpuWord = requires(W* p, const W* constant, W value) {
@@ -36,4 +36,4 @@ static_assert(PerCpuAccessorVariant<LocalAccessor> && PerCpuAccessorVariant<Pree
 /// The variant this kernel was built with.
 using Accessor = std::conditional_t<kConfigPerCpu == PerCpuAccessor::local, LocalAccessor, PreemptAccessor>;
 
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

@@ -4,7 +4,7 @@
 
 #include "arch/percpu_atomic.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 
 struct LocalAccessor {
   template <class W> static W read(const W* p) { return arch::percpu_read(p); }
@@ -19,4 +19,4 @@ struct LocalAccessor {
   }
 };
 
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

@@ -8,7 +8,7 @@
 #include "percpu/alias.hpp"
 #include "percpu/preempt.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 
 class PreemptAccessor {
   using Operation = arch::PerCpuOperation;
@@ -66,4 +66,4 @@ class PreemptAccessor {
   template <class W> static W* own(W* p) { return global_alias(p, arch::percpu_offset()); }
 };
 
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

@@ -6,7 +6,7 @@
 #include "arch/percpu_atomic.hpp"
 #include "lib/address.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 
 /// Whether `p` is a local address, that is, must not be given to another CPU, queued or kept across a
 /// migration. For debug checks wherever pointers are handed on.
@@ -18,4 +18,4 @@ T* global_alias(T* p, u64 offset) {
   return pointer_to<T>(address_of(arch::launder_alias(p)) + offset);
 }
 
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

@@ -1,7 +1,7 @@
 #include "percpu/cpu_number.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 
 ATOLL_PER_CPU PerCpu<u32> cpu_number;
 
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

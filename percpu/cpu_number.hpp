@@ -3,7 +3,7 @@
 
 #include "percpu/percpu.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 
 /// Written through `on(cpu)` when the CPU's unit is made, and never again.
 extern PerCpu<u32> cpu_number;
@@ -12,4 +12,4 @@ extern PerCpu<u32> cpu_number;
 inline unsigned this_cpu() { return cpu_number.read(); }
 inline unsigned this_cpu(const MigrationOff&) { return cpu_number.read(); }
 
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

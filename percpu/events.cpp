@@ -1,6 +1,6 @@
 #include "percpu/events.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 
 ATOLL_PER_CPU PerCpu<EventCounts> event_counts;
 
@@ -27,4 +27,4 @@ u64 total(Event event, const CpuSet& cpus) {
   return sum;
 }
 
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

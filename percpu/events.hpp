@@ -7,17 +7,17 @@
 #include "lib/types.hpp"
 #include "percpu/percpu.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 
 enum class Event : u8 {
-  call_sent,        ///< functions this CPU asked others to run, one a target
-  call_served,      ///< functions this CPU ran for others
-  wake_received,    ///< interrupts that only end a WFI
+  call_sent,      ///< functions this CPU asked others to run, one a target
+  call_served,    ///< functions this CPU ran for others
+  wake_received,  ///< interrupts that only end a WFI
   timer_interrupt,
   pages_allocated,  ///< by the buddy allocator, in pages
   pages_freed,
-  tlb_broadcast,    ///< TLBI instructions that reach all CPUs
-  console_input,    ///< characters
+  tlb_broadcast,  ///< TLBI instructions that reach all CPUs
+  console_input,  ///< characters
 };
 inline constexpr usize kEventCount = 8;
 const char* to_string(Event event);
@@ -31,4 +31,4 @@ inline void count(Event event, u64 n = 1) { event_counts.element(static_cast<usi
 /// The sum over `cpus`, each read once: exact when nothing happens meanwhile.
 u64 total(Event event, const CpuSet& cpus);
 
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

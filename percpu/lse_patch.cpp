@@ -3,7 +3,7 @@
 #include "arch/mmu.hpp"
 #include "lib/fault.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 
 namespace {
 
@@ -46,4 +46,4 @@ void write_lse_patch(const LsePatch& patch, u32* writable) {
   arch::sync_instructions({address_of(writable), patch.original_bytes}, patch.original_range().start);
 }
 
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

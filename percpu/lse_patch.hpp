@@ -8,7 +8,7 @@
 #include "lib/address.hpp"
 #include "lib/result.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 
 /// One loop and its replacement, each by its distance from the field that holds it.
 struct LsePatch {
@@ -53,4 +53,4 @@ Result<LsePatchCount> apply_lse_patches(std::span<const LsePatch> table, VirtRan
   return LsePatchCount{table.size()};
 }
 
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

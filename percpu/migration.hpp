@@ -4,7 +4,7 @@
 #include "arch/cpu.hpp"
 #include "percpu/preempt.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 
 /// Whoever holds a reference to one of these cannot migrate while the object lives.
 class MigrationOff {
@@ -34,4 +34,4 @@ class [[nodiscard]] IrqsOff final : public MigrationOff {
   u64 saved_;
 };
 
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

@@ -7,7 +7,7 @@
 
 #include "percpu/accessor.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 
 template <usize Bytes> struct WordOfBytes;
 template <> struct WordOfBytes<1> {
@@ -117,4 +117,4 @@ class PerCpuOperations {
   auto* memory() const { return reinterpret_cast<WordOf<T>*>(static_cast<const Self*>(this)->local()); }
 };
 
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

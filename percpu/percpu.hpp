@@ -21,7 +21,7 @@
 #include "percpu/migration.hpp"
 #include "percpu/operations.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 
 /// A typed local address: what the per-CPU allocator gives out, or a part of a PerCpu<T>. The same on all CPUs.
 template <class T>
@@ -112,4 +112,4 @@ class PerCpu : public PerCpuOperations<PerCpu<T>, T> {
   mutable T value_;
 };
 
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

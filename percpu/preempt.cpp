@@ -2,7 +2,7 @@
 
 #include "percpu/percpu.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 
 namespace {
 
@@ -33,4 +33,4 @@ void preempt_schedule() {
   }
 }
 
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

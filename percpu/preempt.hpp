@@ -11,7 +11,7 @@
 #include "lib/fault.hpp"
 #include "lib/panic.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 
 /// Only the thread itself changes the count, and interrupt handlers leave it as they found it, so plain
 /// loads and stores do. The request is set by interrupt handlers of the CPU that runs the thread.
@@ -80,4 +80,4 @@ inline void preempt_enable() {
     preempt_schedule();
 }
 
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

@@ -2,7 +2,7 @@
 // probe_<operation>_<bits>_pointer, with the address in a register, and probe_<operation>_<bits>_static.
 #include "percpu/percpu.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 
 // A pointer and its generation, as a list's head would be.
 struct alignas(16) Counted {
@@ -49,4 +49,4 @@ void probe_cmpxchg_128_pointer(PerCpuPtr<Counted> p, Counted a, Counted b) { p.c
 void probe_cmpxchg_128_static(Counted a, Counted b) { probe_variable_128.compare_exchange(a, b); }
 }
 
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

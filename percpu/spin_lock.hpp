@@ -10,7 +10,7 @@
 #include "arch/cpu.hpp"
 #include "lib/thread_safety.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 
 /// Any context, IRQ handlers included: the holder has IRQs masked. Not recursive.
 class ATOLL_LOCK_TYPE("spin lock") SpinLock {
@@ -68,4 +68,4 @@ class Guarded {
   T data_ ATOLL_GUARDED_BY(lock_);
 };
 
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

@@ -38,7 +38,7 @@ def without_groups(text, opening, closing):
 
 def short_name(demangled):
     """The function's name without namespace prefix, return type, parameters and template arguments."""
-    name = demangled.replace("(anonymous namespace)::", "").replace("atoll_os::", "")
+    name = demangled.replace("(anonymous namespace)::", "").replace("atl::", "")
     name = re.sub(r" \[clone [^]]*\]", "", name)
     # Operators whose names contain brackets would be cut by the steps below.
     name = re.sub(r"operator(\(\)|<=>|<<=|>>=|<<|>>|<=|>=|->|<|>)", "operator", name)

@@ -6,7 +6,7 @@
 
 #include "mm/layout.hpp"
 
-using namespace atoll;
+using namespace atl;
 
 namespace {
 

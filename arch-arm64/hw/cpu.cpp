@@ -5,7 +5,7 @@
 #include "arch-arm64/id_registers.hpp"
 #include "arch-arm64/mpidr.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 void halt() {
   asm volatile("msr daifset, #0xf" ::: "memory");
@@ -20,4 +20,4 @@ CpuFeatures read_cpu_features() {
           .midr = ATOLL_READ_SYSREG("midr_el1")};
 }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

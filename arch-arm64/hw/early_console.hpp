@@ -4,7 +4,7 @@
 
 #include "lib/types.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 class EarlyConsole {
  public:
@@ -35,4 +35,4 @@ class EarlyConsole {
   }
 };
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

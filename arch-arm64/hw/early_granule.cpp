@@ -4,7 +4,7 @@
 #include "arch-arm64/id_registers.hpp"
 #include "arch/cpu.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 constexpr Granule kGranule = KernelGeometry::kGranule;
@@ -29,4 +29,4 @@ extern "C" void early_require_granule(u64 mmfr0) {
   if (!granule_supported(mmfr0, kGranule)) refuse(mmfr0);
 }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

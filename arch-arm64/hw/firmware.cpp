@@ -6,7 +6,7 @@
 #include "arch-arm64/psci.hpp"
 #include "arch/cpu.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 constinit PsciConduit psci_conduit = PsciConduit::none;
@@ -70,4 +70,4 @@ void exit_with_status(unsigned status) {
   system_off();
 }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -3,7 +3,7 @@
 
 #include "arch-arm64/hw/sysreg.hpp"
 
-namespace atoll::arch::gic::cpu_interface {
+namespace atl::arch::gic::cpu_interface {
 
 /// On each CPU: system registers on, every priority let through, EOI also deactivates, Group 1 enabled.
 /// Where EL2 exists it has set ICC_SRE_EL2.Enable (hw/head.S).
@@ -39,4 +39,4 @@ inline void send_sgi(u64 value) {
   asm volatile("isb" ::: "memory");
 }
 
-}  // namespace atoll::arch::gic::cpu_interface
+}  // namespace atl::arch::gic::cpu_interface

@@ -7,7 +7,7 @@
 #include "arch/cpu.hpp"
 #include "lib/panic.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 namespace distributor = gic::distributor;
@@ -132,4 +132,4 @@ bool GicV3::wait_for_distributor() const {
   return wait_for_writes(distributor_, distributor::kControl, distributor::kRegisterWritePending);
 }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

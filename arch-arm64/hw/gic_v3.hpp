@@ -11,7 +11,7 @@
 #include "lib/cpu_set.hpp"
 #include "lib/result.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 class GicV3 {
  public:
@@ -49,4 +49,4 @@ class GicV3 {
   std::array<RegisterBlock, kMaxCpus> redistributors_{};
 };
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -1,9 +1,9 @@
 // Between trap entry and interrupts.cpp.
 #pragma once
 
-namespace atoll::arch {
+namespace atl::arch {
 
 /// Handles every interrupt that is pending on this CPU. IRQs masked.
 void dispatch_interrupts();
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -8,7 +8,7 @@
 #include "arch-arm64/hw/interrupt_dispatch.hpp"
 #include "lib/format.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 constinit GicV3 controller;
@@ -77,4 +77,4 @@ void dispatch_interrupts() {
   }
 }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -4,7 +4,7 @@
 
 #include "lib/address.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 /// Registers mapped as device memory (nGnRE): accesses to one block arrive in program order.
 class RegisterBlock {
@@ -39,4 +39,4 @@ class RegisterBlock {
   VirtAddr base_;
 };
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -7,9 +7,9 @@
 #include "lib/fault.hpp"
 
 /// hw/root_switch.S. To be called at its physical address.
-extern "C" void switch_root(atoll::u64 zero_root, atoll::u64 own_root);
+extern "C" void switch_root(atl::u64 zero_root, atl::u64 own_root);
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 u64 image_offset;
@@ -108,4 +108,4 @@ void clean_to_poc(VirtRange range) {
   asm volatile("dsb sy" ::: "memory");
 }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -1,7 +1,7 @@
 // Waiting for hardware, with a bound: a device that does not answer is an error, not a hang.
 #pragma once
 
-namespace atoll::arch {
+namespace atl::arch {
 
 /// Far beyond what any register here needs (QEMU: the first turn), and about a second on real hardware.
 inline constexpr unsigned kPollTurns = 10'000'000;
@@ -15,4 +15,4 @@ bool poll(Done done, unsigned turns = kPollTurns) {
   return false;
 }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -1,7 +1,7 @@
 // An access that may fault.
 #include "arch/mmu.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 std::optional<u32> probe_read(VirtAddr va) {
   u64 value = 0;
@@ -22,4 +22,4 @@ std::optional<u32> probe_read(VirtAddr va) {
   return static_cast<u32>(value);
 }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

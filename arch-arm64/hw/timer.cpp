@@ -5,7 +5,7 @@
 #include "arch-arm64/hw/sysreg.hpp"
 #include "lib/panic.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 /// CNTV_CTL_EL0.
@@ -44,4 +44,4 @@ void timer_set_deadline(u64 deadline) {
 
 void timer_cancel() { write_control(kMask); }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

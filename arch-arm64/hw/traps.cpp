@@ -13,11 +13,11 @@ extern "C" {
 /// hw/vectors.S.
 extern char exception_vectors[];
 /// The linker script gathers `.fixup_table` between these.
-extern const atoll::arch::FixupEntry __fixup_table_start[];
-extern const atoll::arch::FixupEntry __fixup_table_end[];
+extern const atl::arch::FixupEntry __fixup_table_start[];
+extern const atl::arch::FixupEntry __fixup_table_end[];
 }
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 // vectors.S stores these in pairs, and SP stays 16-byte aligned under a frame.
@@ -78,4 +78,4 @@ extern "C" void trap_dispatch(TrapFrame& frame, TrapKind kind, bool stack_overfl
   if (trap_handler == nullptr || stack_overflow) halt();
 }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -4,7 +4,7 @@
 #include "arch-arm64/hw/mmio.hpp"
 #include "arch-arm64/hw/poll.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 constexpr u64 kData = 0x00;
@@ -53,4 +53,4 @@ void uart_enable_receive_interrupt() {
   if (uart.is_mapped()) uart.write32(kInterruptMask, kReceiveInterrupt | kReceiveTimeoutInterrupt);
 }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -29,6 +29,9 @@ HOST_LIBS := -lgmock -lgtest -lgtest_main -l:libfdt.so.1 -lpthread
 # In the kernel -ffreestanding keeps the compiler from making memcpy out of memcpy's own loop.
 $(HOST_DIR)/lib/string.o: HOST_CXXFLAGS += -fno-builtin
 
+# Tests are compiled often and run once: compile time counts.
+$(HOST_DIR)/tests/%.o: HOST_CXXFLAGS += -O0
+
 HOST_QUIET := $(if $(V),,@)
 
 .PHONY: host-build host-test

@@ -5,7 +5,7 @@
 #include "lib/panic.hpp"
 #include "tests/host/fake/events.hpp"
 
-namespace atoll {
+namespace atl {
 
 void panic_with(std::source_location where, const char* format, std::span<const FormatArgument> arguments) {
   host::StringSink message;
@@ -40,4 +40,4 @@ CapturedPrint::CapturedPrint() { set_print_sink(&sink_); }
 CapturedPrint::~CapturedPrint() { set_print_sink(&stdout_sink); }
 
 }  // namespace host
-}  // namespace atoll
+}  // namespace atl

@@ -11,7 +11,7 @@
 #include "lib/format.hpp"
 #include "lib/result.hpp"
 
-namespace atoll::host {
+namespace atl::host {
 
 /// What `panic(…)` throws on the host: the formatted message, and where it was written.
 class PanicException : public std::runtime_error {
@@ -66,12 +66,12 @@ std::string panic_message(Body&& body) {
   return {};
 }
 
-}  // namespace atoll::host
+}  // namespace atl::host
 
 /// The statement panics, and the message contains `part`.
 #define EXPECT_PANIC(statement, part)                                                         \
   do {                                                                                        \
-    const std::string atoll_message = ::atoll::host::panic_message([&] { statement; });       \
+    const std::string atoll_message = ::atl::host::panic_message([&] { statement; });       \
     EXPECT_NE(atoll_message, "") << "no panic from: " #statement;                             \
     EXPECT_NE(atoll_message.find(part), std::string::npos) << "panicked with: " << atoll_message; \
   } while (false)

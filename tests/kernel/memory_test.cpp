@@ -4,7 +4,7 @@
 #include "tests/kernel/selftest.hpp"
 #include "tests/kernel/support.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 ATOLL_SELFTEST(pages_come_back) {
@@ -33,7 +33,8 @@ ATOLL_SELFTEST(linear_map_is_all_of_ram_and_no_more) {
   });
   for (const mm::Reservation& r : mm::memory_map().reservations()) {
     if (r.kind != mm::ReservationKind::no_map) continue;
-    EXPECT_THAT(!arch::translate(mm::phys_to_virt(r.range.start)), "no-map memory at {} is mapped", r.range.start);
+    EXPECT_THAT(!arch::translate(mm::phys_to_virt(r.range.start)), "no-map memory at {} is mapped",
+                r.range.start);
   }
 }
 
@@ -51,4 +52,4 @@ ATOLL_SELFTEST(case24_no_boot_translation_survives) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

@@ -8,14 +8,14 @@
 #include "tests/kernel/selftest.hpp"
 #include "tests/kernel/support.hpp"
 
-extern "C" const atoll::percpu::LsePatch __lse_patches_start[], __lse_patches_end[];
+extern "C" const atl::percpu::LsePatch __lse_patches_start[], __lse_patches_end[];
 
 // percpu/probes.cpp, called with whole registers.
-using PointerToWord = atoll::percpu::PerCpuPtr<atoll::u64>;
-extern "C" void probe_cmpxchg_8_pointer(PointerToWord p, atoll::u64 expected, atoll::u64 desired);
-extern "C" void probe_cmpxchg_16_pointer(PointerToWord p, atoll::u64 expected, atoll::u64 desired);
+using PointerToWord = atl::percpu::PerCpuPtr<atl::u64>;
+extern "C" void probe_cmpxchg_8_pointer(PointerToWord p, atl::u64 expected, atl::u64 desired);
+extern "C" void probe_cmpxchg_16_pointer(PointerToWord p, atl::u64 expected, atl::u64 desired);
 
-namespace atoll {
+namespace atl {
 namespace {
 
 using percpu::IrqsOff;
@@ -211,4 +211,4 @@ ATOLL_SELFTEST(preempt_request_is_served_when_enabled) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

@@ -6,7 +6,7 @@
 #include "tests/kernel/selftest.hpp"
 #include "tests/kernel/support.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 ATOLL_PER_CPU percpu::PerCpu<u64> written_locally;
@@ -25,8 +25,8 @@ void read_roots_and_windows() {
 ATOLL_SELFTEST(roots_are_each_cpus_own) {
   read_roots_and_windows();
   online_cpus().for_each([](unsigned cpu) {
-    EXPECT_THAT(g_roots[cpu] == mm::kernel_roots().root_of(cpu), "CPU {} runs on root {}, not on its own {}", cpu,
-                g_roots[cpu], mm::kernel_roots().root_of(cpu));
+    EXPECT_THAT(g_roots[cpu] == mm::kernel_roots().root_of(cpu), "CPU {} runs on root {}, not on its own {}",
+                cpu, g_roots[cpu], mm::kernel_roots().root_of(cpu));
     for (unsigned other = 0; other < cpu; ++other) {
       EXPECT_THAT(g_roots[cpu] != g_roots[other], "CPUs {} and {} share root {}", other, cpu, g_roots[cpu]);
     }
@@ -72,7 +72,8 @@ ATOLL_SELFTEST(new_top_level_slot_reaches_every_root) {
   EXPECT(page.map(*frame).has_value());
   on_every_cpu([&](unsigned cpu) {
     const auto word = arch::probe_read(page.address());
-    EXPECT_THAT(word == 0x5107'5107u, "CPU {} does not see the slot that was installed at {}", cpu, page.address());
+    EXPECT_THAT(word == 0x5107'5107u, "CPU {} does not see the slot that was installed at {}", cpu,
+                page.address());
   });
   const u64 after = mm::SyncCounters::total(mm::kernel_roots().counters().runtime);
   EXPECT_EQ(after, before + 1);
@@ -88,4 +89,4 @@ ATOLL_SELFTEST(nothing_is_writable_and_executable) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

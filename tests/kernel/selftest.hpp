@@ -14,32 +14,32 @@
 
 #define ATOLL_SELFTEST(name, ...)                                                       \
   static void selftest_body_##name();                                                   \
-  static constexpr ::atoll::Selftest selftest_##name{#name, selftest_body_##name, {__VA_ARGS__}}; \
-  [[gnu::section(".selftests"), gnu::used]] static const ::atoll::Selftest* const selftest_entry_##name = \
+  static constexpr ::atl::Selftest selftest_##name{#name, selftest_body_##name, {__VA_ARGS__}}; \
+  [[gnu::section(".selftests"), gnu::used]] static const ::atl::Selftest* const selftest_entry_##name = \
       &selftest_##name;                                                                 \
   static void selftest_body_##name()
 
 /// Records "expected <condition>" if it does not hold. Evaluates once.
 #define EXPECT(condition)                                                             \
   do {                                                                                \
-    ::atoll::selftest_checked();                                                      \
-    if (!(condition)) ::atoll::selftest_fail("expected {}", #condition);              \
+    ::atl::selftest_checked();                                                      \
+    if (!(condition)) ::atl::selftest_fail("expected {}", #condition);              \
   } while (false)
 
 /// The two are equal; both are printed if not. Numbers, addresses, texts.
 #define EXPECT_EQ(actual, wanted)                                                     \
   do {                                                                                \
-    ::atoll::selftest_checked();                                                      \
+    ::atl::selftest_checked();                                                      \
     const auto& selftest_actual = (actual);                                           \
     const auto& selftest_wanted = (wanted);                                           \
     if (!(selftest_actual == selftest_wanted)) {                                      \
-      ::atoll::selftest_fail("{} is {}, expected {}", #actual, selftest_actual, selftest_wanted); \
+      ::atl::selftest_fail("{} is {}, expected {}", #actual, selftest_actual, selftest_wanted); \
     }                                                                                 \
   } while (false)
 
 /// As EXPECT, with a message that a planted fault is known by: EXPECT_THAT(ok, "cpu {} kept {}", cpu, page).
 #define EXPECT_THAT(condition, ...)                                                   \
   do {                                                                                \
-    ::atoll::selftest_checked();                                                      \
-    if (!(condition)) ::atoll::selftest_fail(__VA_ARGS__);                            \
+    ::atl::selftest_checked();                                                      \
+    if (!(condition)) ::atl::selftest_fail(__VA_ARGS__);                            \
   } while (false)

@@ -8,12 +8,13 @@
 #include "tests/kernel/selftest.hpp"
 #include "tests/kernel/support.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 ATOLL_SELFTEST(case01_every_possible_cpu_is_online) {
   for (unsigned cpu = 0; cpu < cpu_map().count(); ++cpu) {
-    EXPECT_THAT(online_cpus().contains(cpu), "CPU {} (MPIDR {:#x}): {}", cpu, cpu_map().mpidrs()[cpu], cpu_state(cpu));
+    EXPECT_THAT(online_cpus().contains(cpu), "CPU {} (MPIDR {:#x}): {}", cpu, cpu_map().mpidrs()[cpu],
+                cpu_state(cpu));
   }
 }
 
@@ -95,4 +96,4 @@ ATOLL_SELFTEST(timer_interrupt_ends_a_wait_in_time) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

@@ -8,7 +8,7 @@
 #include "mm/kernel_tables.hpp"
 #include "percpu/cpu_number.hpp"
 
-namespace atoll {
+namespace atl {
 
 /// Runs `function(cpu)` on every online CPU, in interrupt context, and waits for all.
 template <class Function>
@@ -50,4 +50,4 @@ inline Result<PhysAddr> allocate_filled(u32 word) {
   return frame;
 }
 
-}  // namespace atoll
+}  // namespace atl

@@ -3,7 +3,7 @@
 #include "tests/kernel/selftest.hpp"
 #include "tests/kernel/support.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 constexpr u32 kFirst = 0xaaaa'1111;
@@ -25,8 +25,8 @@ ATOLL_SELFTEST(case20_remap_is_seen_by_every_cpu) {
     EXPECT(page.unmap().has_value());
     EXPECT(page.map(*b).has_value());
     on_every_cpu([&](unsigned cpu) {
-      EXPECT_THAT(arch::probe_read(page.address()) == kSecond, "CPU {} still reads the page remapped from {}", cpu,
-                  page.address());
+      EXPECT_THAT(arch::probe_read(page.address()) == kSecond, "CPU {} still reads the page remapped from {}",
+                  cpu, page.address());
     });
     EXPECT(page.unmap().has_value());
     mm::free_pages(*a, 0);
@@ -50,4 +50,4 @@ ATOLL_SELFTEST(case34_unmap_is_seen_by_every_cpu) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

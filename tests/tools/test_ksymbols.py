@@ -10,7 +10,7 @@ ffff800000000000 T _start
 ffff800000000040 t primary_entry
 ffff800000000040 t an_alias
 ffff800000000100 d data_between
-ffff800000000200 T atoll_os::mm::BuddyZone::free(atoll_os::mm::Page*, unsigned int)
+ffff800000000200 T atl::mm::BuddyZone::free(atl::mm::Page*, unsigned int)
 ffff800000001000 T __text_end
 ffff800000002000 T beyond
                  U undefined
@@ -25,26 +25,26 @@ class ShortName(unittest.TestCase):
         self.names("kernel_main", "kernel_main")
 
     def test_parameters_and_return_type(self):
-        self.names("void atoll_os::panic<unsigned long>(unsigned long const&)", "panic")
-        self.names("atoll_os::mm::BuddyZone::free(atoll_os::mm::Page*, unsigned int)", "mm::BuddyZone::free")
+        self.names("void atl::panic<unsigned long>(unsigned long const&)", "panic")
+        self.names("atl::mm::BuddyZone::free(atl::mm::Page*, unsigned int)", "mm::BuddyZone::free")
 
     def test_nested_template_arguments(self):
-        self.names("atoll_os::mm::KernelRoots<atoll_os::mm::Layout<atoll_os::arch::Geometry<(atoll_os::arch::Granule)0,"
+        self.names("atl::mm::KernelRoots<atl::mm::Layout<atl::arch::Geometry<(atl::arch::Granule)0,"
                    " 48u> >, int>::install(int)", "mm::KernelRoots::install")
 
     def test_anonymous_namespace(self):
-        self.names("atoll_os::(anonymous namespace)::map_image()", "map_image")
+        self.names("atl::(anonymous namespace)::map_image()", "map_image")
 
     def test_clone(self):
-        self.names("atoll_os::halt() [clone .cold]", "halt")
+        self.names("atl::halt() [clone .cold]", "halt")
 
     def test_operators(self):
-        self.names("atoll_os::Address<int>::operator<=>(int) const", "Address::operator")
-        self.names("atoll_os::Late<int>::operator->()", "Late::operator")
-        self.names("atoll_os::f::operator()(int) const", "f::operator")
+        self.names("atl::Address<int>::operator<=>(int) const", "Address::operator")
+        self.names("atl::Late<int>::operator->()", "Late::operator")
+        self.names("atl::f::operator()(int) const", "f::operator")
 
     def test_lambda(self):
-        self.names("atoll_os::init()::{lambda(unsigned int)#2}::operator()(unsigned int) const",
+        self.names("atl::init()::{lambda(unsigned int)#2}::operator()(unsigned int) const",
                    "init")
 
     def test_length(self):

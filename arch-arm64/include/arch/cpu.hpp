@@ -3,7 +3,7 @@
 
 #include "lib/types.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 /// TPIDR_EL1: what to add to a local-window address to get this CPU's global alias,
 /// GLOBAL_BASE + cpu * UNIT - LOCAL_BASE (mod 2^64). Set before the first C++ instruction.
@@ -55,6 +55,6 @@ struct CpuFeatures {
 };
 CpuFeatures read_cpu_features();
 
-}  // namespace atoll::arch
+}  // namespace atl::arch
 
 #include "arch-impl/cpu.hpp"

@@ -4,7 +4,7 @@
 #include "lib/address.hpp"
 #include "lib/result.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 /// How the device tree says PSCI is reached; `none` makes every call fail with `not_supported`.
 enum class PsciConduit : u8 { none, hvc, smc };
@@ -20,4 +20,4 @@ Result<> cpu_on(u64 mpidr, PhysAddr entry, u64 context);
 /// A non-zero status where only PSCI is there: the report on the console is the only sign.
 [[noreturn]] void exit_with_status(unsigned status);
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

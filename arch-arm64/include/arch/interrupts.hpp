@@ -7,7 +7,7 @@
 #include "lib/cpu_set.hpp"
 #include "lib/result.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 using IrqNumber = u32;  ///< GIC INTID: 0..15 SGI, 16..31 PPI, 32.. SPI
 
@@ -51,4 +51,4 @@ void ipi_send_all_others(Ipi kind);
 
 /// Counters of this CPU's handled interrupts live with whoever handles them, not here.
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

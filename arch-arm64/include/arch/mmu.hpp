@@ -5,7 +5,7 @@
 
 #include "lib/address.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 /// Makes stores to a table that is not yet linked visible to all walkers: `dsb ishst`.
 void publish_table();
@@ -52,6 +52,6 @@ void sync_instructions(VirtRange written, VirtAddr executed);
 /// Cleans and invalidates to PoC what a CPU with its MMU off will read or has written.
 void clean_to_poc(VirtRange range);
 
-}  // namespace atoll::arch
+}  // namespace atl::arch
 
 #include "arch-impl/mmu.hpp"

@@ -14,7 +14,7 @@
 
 #include "lib/address.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 /// What to add to a local address to reach `cpu`'s copy: GLOBAL_BASE + cpu * UNIT - LOCAL_BASE (mod 2^64).
 /// Of the executing CPU, `percpu_offset()` (arch/cpu.hpp) reads the same number from a register.
@@ -65,6 +65,6 @@ enum class PerCpuOperation : u8 {
 template <PerCpuOperation Operation, usize Bytes> void percpu_site_begin();
 template <PerCpuOperation Operation, usize Bytes> void percpu_site_end();
 
-}  // namespace atoll::arch
+}  // namespace atl::arch
 
 #include "arch-impl/percpu_atomic.hpp"

@@ -4,7 +4,7 @@
 #include "arch/interrupts.hpp"
 #include "lib/types.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 /// Counter ticks since reset, never going back on one CPU; ISB-ordered.
 u64 timer_ticks();
@@ -23,4 +23,4 @@ void timer_init_cpu();
 void timer_set_deadline(u64 deadline);
 void timer_cancel();
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

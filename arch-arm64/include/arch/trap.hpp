@@ -6,7 +6,7 @@
 #include "arch-arm64/geometry.hpp"
 #include "lib/address.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 /// Registers of the interrupted code, as `hw/vectors.S` stores them (offsets asserted there).
 struct TrapFrame {
@@ -50,4 +50,4 @@ inline constexpr u64 kEmergencyStackBytes = 8192;
 /// x29 of the caller: where a backtrace of the running code starts.
 VirtAddr frame_pointer();
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -5,7 +5,7 @@
 
 #include "lib/address.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 /// Uses the PL011 registers mapped at `registers` from now on; may be called again with a new mapping.
 void uart_init(VirtAddr registers);
@@ -17,4 +17,4 @@ std::optional<char> uart_get();
 /// Lets the UART raise its interrupt while received characters wait. Its line is enabled by the caller.
 void uart_enable_receive_interrupt();
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -5,7 +5,7 @@
 #include <limits>
 #include <random>
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 constexpr u64 kNsPerSecond = 1'000'000'000;
@@ -46,4 +46,4 @@ TEST(CounterRate, FiveHundredYears) {
 }
 
 }  // namespace
-}  // namespace atoll::arch
+}  // namespace atl::arch

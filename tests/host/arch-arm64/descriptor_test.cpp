@@ -4,7 +4,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 std::vector<PageAttributes> all_attributes() {
@@ -115,4 +115,4 @@ TEST(Descriptor, MairAgreesWithTheTypes) {
 }
 
 }  // namespace
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -5,7 +5,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 constexpr Esr abort(ExceptionClass ec, u32 syndrome) {
@@ -105,4 +105,4 @@ TEST(Esr, RawParts) {
 }
 
 }  // namespace
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 TEST(FixupTable, FindsTheInstructionAndNoNeighbour) {
@@ -20,4 +20,4 @@ TEST(FixupTable, FindsTheInstructionAndNoNeighbour) {
 TEST(FixupTable, EmptyTable) { EXPECT_EQ(find_fixup({}, 0), std::nullopt); }
 
 }  // namespace
-}  // namespace atoll::arch
+}  // namespace atl::arch

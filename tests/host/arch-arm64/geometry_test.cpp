@@ -2,7 +2,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 using G4K39 = Geometry<Granule::k4K, 39>;
@@ -113,4 +113,4 @@ TEST(Geometry, GranuleNames) {
 }
 
 }  // namespace
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-namespace atoll::arch::gic {
+namespace atl::arch::gic {
 namespace {
 
 constexpr u64 kLast = 1 << 4;
@@ -105,4 +105,4 @@ TEST(GicV3Registers, RegistersOfAnInterrupt) {
 }
 
 }  // namespace
-}  // namespace atoll::arch::gic
+}  // namespace atl::arch::gic

@@ -2,7 +2,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 /// ID_AA64MMFR0_EL1 as QEMU 7.2's CPU models have it.
@@ -63,4 +63,4 @@ TEST(IdRegisters, Features) {
 }
 
 }  // namespace
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -6,7 +6,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 /// As QEMU `virt` numbers CPUs: 16 to a cluster.
@@ -186,4 +186,4 @@ TEST(Sgi, RequestsAreRightForShuffledNumbers) {
 }
 
 }  // namespace
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 template <class G>
@@ -45,4 +45,4 @@ TYPED_TEST(PerCpuWindowTest, EveryCpuHasAUnitInTheGlobalWindow) {
 }
 
 }  // namespace
-}  // namespace atoll::arch
+}  // namespace atl::arch

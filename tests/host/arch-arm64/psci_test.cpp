@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace atoll::arch::psci {
+namespace atl::arch::psci {
 namespace {
 
 u64 returned(int value) { return static_cast<u64>(static_cast<i64>(value)); }
@@ -31,4 +31,4 @@ TEST(Psci, UndefinedValuesAreErrors) {
 }
 
 }  // namespace
-}  // namespace atoll::arch::psci
+}  // namespace atl::arch::psci

@@ -2,7 +2,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 using Identity4K = Geometry<Granule::k4K, 48>;
@@ -63,4 +63,4 @@ TEST(Tcr, KernelValueIsOfTheBuiltGeometries) {
 }
 
 }  // namespace
-}  // namespace atoll::arch
+}  // namespace atl::arch

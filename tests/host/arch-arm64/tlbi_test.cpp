@@ -2,7 +2,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 template <class G>
@@ -30,4 +30,4 @@ TYPED_TEST(TlbiOperand, AsidStandsOnTopAndTheHintIsZero) {
 }
 
 }  // namespace
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -5,7 +5,7 @@
 #include "tests/host/fake/events.hpp"
 #include "tests/host/fake/registers.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 namespace fake {
 
@@ -41,4 +41,4 @@ void halt() { panic("halted"); }
 
 CpuFeatures read_cpu_features() { return fake::registers().features; }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -6,7 +6,7 @@
 
 #include "tests/host/fake/registers.hpp"
 
-namespace atoll::arch::fake {
+namespace atl::arch::fake {
 namespace {
 
 struct Log {
@@ -80,4 +80,4 @@ void record(Operation operation, u64 address) {
   if (observer) observer(event);
 }
 
-}  // namespace atoll::arch::fake
+}  // namespace atl::arch::fake

@@ -11,7 +11,7 @@
 #include "arch/mmu.hpp"
 #include "lib/address.hpp"
 
-namespace atoll::arch::fake {
+namespace atl::arch::fake {
 
 enum class Operation : u8 {
   publish_table,
@@ -60,4 +60,4 @@ void reset();
 /// For the fakes themselves.
 void record(Operation operation, u64 address = 0);
 
-}  // namespace atoll::arch::fake
+}  // namespace atl::arch::fake

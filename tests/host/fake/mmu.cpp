@@ -7,7 +7,7 @@
 #include "tests/host/fake/events.hpp"
 #include "tests/host/fake/registers.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 std::function<std::optional<PhysAddr>(VirtAddr)>& translation() {
@@ -53,4 +53,4 @@ void sync_instructions(VirtRange, VirtAddr executed) {
 }
 void clean_to_poc(VirtRange range) { record(Operation::clean_to_poc, range.start.value()); }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -10,7 +10,7 @@
 extern "C" [[gnu::weak]] std::byte __start_percpu_variables[];
 extern "C" [[gnu::weak]] std::byte __stop_percpu_variables[];
 
-namespace atoll::arch {
+namespace atl::arch {
 
 namespace fake {
 
@@ -61,4 +61,4 @@ bool is_percpu_local(VirtAddr va) {
   return va >= address_of(__start_percpu_variables) && va < address_of(__stop_percpu_variables);
 }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

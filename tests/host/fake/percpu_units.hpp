@@ -8,7 +8,7 @@
 
 #include "lib/types.hpp"
 
-namespace atoll::arch::fake {
+namespace atl::arch::fake {
 
 /// For its lifetime CPUs 0 … cpus-1 have units of their own, filled from the section as it is. There can be one.
 /// The calling thread is CPU 0 at first: `percpu_offset()` reads as CPU 0's.
@@ -30,4 +30,4 @@ class PerCpuUnits {
   std::byte* first_;
 };
 
-}  // namespace atoll::arch::fake
+}  // namespace atl::arch::fake

@@ -4,7 +4,7 @@
 #include "arch/cpu.hpp"
 #include "lib/address.hpp"
 
-namespace atoll::arch::fake {
+namespace atl::arch::fake {
 
 struct Registers {
   u64 percpu_offset = 0;
@@ -18,4 +18,4 @@ struct Registers {
 /// The calling thread's.
 Registers& registers();
 
-}  // namespace atoll::arch::fake
+}  // namespace atl::arch::fake

@@ -1,6 +1,6 @@
 #include "tests/host/fake/timer.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 namespace {
 
 struct Timer {
@@ -22,4 +22,4 @@ u64 timer_ticks() { return timer.ticks; }
 void timer_set_deadline(u64 deadline) { timer.deadline = deadline; }
 void timer_cancel() { timer.deadline.reset(); }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

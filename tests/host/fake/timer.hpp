@@ -5,10 +5,10 @@
 
 #include "arch/timer.hpp"
 
-namespace atoll::arch::fake {
+namespace atl::arch::fake {
 
 void set_ticks(u64 ticks);
 /// What the timer PPI is to be raised at; nothing after `timer_cancel`.
 std::optional<u64> deadline();
 
-}  // namespace atoll::arch::fake
+}  // namespace atl::arch::fake

@@ -5,7 +5,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 /// Two stacks of 16 records each; a record is {next, return address}.
@@ -74,4 +74,4 @@ TEST_F(Backtrace, PrintsAddressesWithoutNamesOutsideTheKernel) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

@@ -5,7 +5,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 struct Parsed {
@@ -110,4 +110,4 @@ TEST(ParseSize, SuffixesAndOverflow) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

@@ -5,7 +5,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 std::string log;
@@ -57,4 +57,4 @@ TEST_F(CommandTable, HelpIsAligned) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

@@ -15,7 +15,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll::host {
+namespace atl::host {
 
 /// The bytes of a tree at an address of any alignment that is a multiple of 8, with nothing readable after them.
 class Tree {
@@ -95,4 +95,4 @@ class DeviceTreeTest : public ::testing::Test {
   Result<> result_;
 };
 
-}  // namespace atoll::host
+}  // namespace atl::host

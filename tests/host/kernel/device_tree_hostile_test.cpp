@@ -1,7 +1,7 @@
 // Trees that are broken, strange or made to do harm: bounded, named, and never read past their end.
 #include "tests/host/kernel/device_tree_fixture.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 using host::range;
@@ -218,4 +218,4 @@ TEST_F(HostileDeviceTree, NoMemoryAtAllIsAnError) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

@@ -1,6 +1,6 @@
 #include "tests/host/kernel/device_tree_fixture.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 using host::range;
@@ -168,4 +168,4 @@ TEST_F(DeviceTree, CpuStatusAndEnableMethod) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

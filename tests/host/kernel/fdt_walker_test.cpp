@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace atoll {
+namespace atl {
 namespace {
 
 TEST(FdtProperty, NumbersOfUpToTwoCells) {
@@ -91,4 +91,4 @@ TEST(FdtWalker, ANodeOfManyPropertiesKeepsThemAll) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

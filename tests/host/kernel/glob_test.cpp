@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace atoll {
+namespace atl {
 namespace {
 
 TEST(Glob, WholeTextMustMatch) {
@@ -25,4 +25,4 @@ TEST(Glob, ManyStarsStayCheap) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace atoll {
+namespace atl {
 namespace {
 
 constexpr VirtAddr kBase{0xffff'ffff'f800'0000};
@@ -40,4 +40,4 @@ TEST(Ksymbols, TheFirstLinkHasAnEmptyTable) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

@@ -4,7 +4,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 struct Typed {
@@ -74,4 +74,4 @@ TEST(InputRing, KeepsOrderDropsWhatDoesNotFitAndWraps) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

@@ -2,7 +2,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 TEST(Registers, EveryRegisterOnce) {
@@ -30,4 +30,4 @@ TEST(Registers, EveryRegisterOnce) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

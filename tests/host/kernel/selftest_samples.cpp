@@ -4,7 +4,7 @@
 
 #include "tests/kernel/selftest.hpp"
 
-namespace atoll {
+namespace atl {
 
 ATOLL_SELFTEST(a_passes) {
   EXPECT(true);
@@ -25,4 +25,4 @@ const std::array<const Selftest*, 6> kSelftestSamples{&selftest_f_has_a_message,
                                                       &selftest_a_passes,         &selftest_e_checks_nothing,
                                                       &selftest_d_skips_unlisted, &selftest_b_fails};
 
-}  // namespace atoll
+}  // namespace atl

@@ -4,8 +4,8 @@
 
 #include "kernel/selftest.hpp"
 
-namespace atoll {
+namespace atl {
 
 extern const std::array<const Selftest*, 6> kSelftestSamples;
 
-}  // namespace atoll
+}  // namespace atl

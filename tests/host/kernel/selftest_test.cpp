@@ -5,7 +5,7 @@
 #include "tests/host/kernel/selftest_samples.hpp"
 #include "tests/host/support.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 struct Run {
@@ -61,4 +61,4 @@ TEST(Selftest, TwoOfOneNameBreakThePlan) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

@@ -9,7 +9,7 @@
 #include "tests/host/fake/timer.hpp"
 #include "tests/host/support.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 namespace fake = arch::fake;
@@ -77,4 +77,4 @@ TEST(Wait, AConditionThatHoldsAtTheDeadlineCounts) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

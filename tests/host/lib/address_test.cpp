@@ -4,7 +4,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 static_assert(!std::is_convertible_v<u64, PhysAddr>);
@@ -86,4 +86,4 @@ TEST(AddressRange, MayEndWithTheAddressSpace) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

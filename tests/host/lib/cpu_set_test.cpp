@@ -6,7 +6,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 std::vector<unsigned> members(const CpuSet& set) {
@@ -62,4 +62,4 @@ TEST(CpuSet, AgreesWithAModel) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

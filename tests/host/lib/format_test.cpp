@@ -6,7 +6,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 using host::formatted;
@@ -112,4 +112,4 @@ TEST(Print, WithoutASinkIsDropped) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

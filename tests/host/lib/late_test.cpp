@@ -4,7 +4,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 struct Counted {
@@ -44,4 +44,4 @@ TEST(Late, UseBeforeAndSecondMakingPanic) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

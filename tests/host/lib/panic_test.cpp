@@ -4,7 +4,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 TEST(Panic, CarriesMessageAndPlace) {
@@ -25,4 +25,4 @@ TEST(Panic, AssertNamesTheConditionAndRunsItOnce) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

@@ -5,7 +5,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 Result<unsigned> half(unsigned n) {
@@ -61,4 +61,4 @@ TEST(Result, EveryErrorHasItsOwnName) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

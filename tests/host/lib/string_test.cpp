@@ -11,7 +11,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll {
+namespace atl {
 namespace {
 
 constexpr usize kSpace = 160;
@@ -133,4 +133,4 @@ TEST(String, NumbersAsTheHostReadsThem) {
 }
 
 }  // namespace
-}  // namespace atoll
+}  // namespace atl

@@ -7,7 +7,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 constexpr PhysRange range(u64 start, u64 end) { return {PhysAddr(start), end - start}; }
@@ -121,4 +121,4 @@ TEST(BootAllocator, HandsOverExactlyThePagesItDidNotTouch) {
 }
 
 }  // namespace
-}  // namespace atoll::mm
+}  // namespace atl::mm

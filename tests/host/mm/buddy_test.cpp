@@ -9,7 +9,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 using arch::Geometry;
@@ -259,4 +259,4 @@ TYPED_TEST(BuddyAt, AgreesWithAModelOverAMillionOperations) {
 }
 
 }  // namespace
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -11,7 +11,7 @@
 
 #include "mm/page_tables.hpp"
 
-namespace atoll::mm::fake {
+namespace atl::mm::fake {
 
 class PhysicalTables {
  public:
@@ -117,4 +117,4 @@ std::vector<Leaf> leaves_of(const Tables& tables, VirtRange range) {
   return leaves.all;
 }
 
-}  // namespace atoll::mm::fake
+}  // namespace atl::mm::fake

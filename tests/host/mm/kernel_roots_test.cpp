@@ -6,7 +6,7 @@
 #include "tests/host/mm/fake_tables.hpp"
 #include "tests/host/support.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 using arch::Descriptor;
@@ -297,4 +297,4 @@ TYPED_TEST(KernelRootsTest, OutOfMemoryLeavesNoHalfMadeRoot) {
 }
 
 }  // namespace
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 using arch::Geometry;
@@ -183,4 +183,4 @@ TYPED_TEST(LayoutOf, StacksAndFixedWindowsLieInTheirRegions) {
 }
 
 }  // namespace
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -4,7 +4,7 @@
 
 #include "tests/host/support.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 using L = KernelLayout;
@@ -42,4 +42,4 @@ TEST_F(LinearMap, NamesLocalPerCpuAddresses) {
 }
 
 }  // namespace
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -5,7 +5,7 @@
 #include "tests/host/mm/fake_tables.hpp"
 #include "tests/host/support.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 static_assert(FlushSink<fake::Sink> && LeafVisitor<fake::Leaves>);
@@ -35,4 +35,4 @@ TEST(Mapping, ChainGivesTablesBackEmptyLastInFirstOut) {
 }
 
 }  // namespace
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -9,7 +9,7 @@
 #include "mm/layout.hpp"
 #include "tests/host/support.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 constexpr PhysRange range(u64 start, u64 end) { return {PhysAddr(start), end - start}; }
@@ -355,4 +355,4 @@ TEST(MemoryMap, AgreesWithAnOracleOnRandomMaps) {
 }
 
 }  // namespace
-}  // namespace atoll::mm
+}  // namespace atl::mm

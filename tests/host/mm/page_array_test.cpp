@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 using arch::Geometry;
@@ -68,4 +68,4 @@ TEST(PageArray, LargestBlockIsWhatALastLevelTableSpans) {
 }
 
 }  // namespace
-}  // namespace atoll::mm
+}  // namespace atl::mm

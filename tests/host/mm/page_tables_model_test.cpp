@@ -7,7 +7,7 @@
 #include "mm/page_tables.hpp"
 #include "tests/host/mm/fake_tables.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 using arch::Granule;
@@ -165,4 +165,4 @@ TYPED_TEST(Model, RandomOperationsAgreeWithAMapOfPages) {
 }
 
 }  // namespace
-}  // namespace atoll::mm
+}  // namespace atl::mm

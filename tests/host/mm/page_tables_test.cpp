@@ -5,7 +5,7 @@
 #include "tests/host/mm/fake_tables.hpp"
 #include "tests/host/support.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 using arch::Descriptor;
@@ -342,4 +342,4 @@ TYPED_TEST(PageTablesTest, TheLowerHalfWorksAlike) {
 }
 
 }  // namespace
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 TEST(Page, ZeroBytesSayThatNothingIsKnown) {
@@ -23,4 +23,4 @@ TEST(Page, IsOneCacheLine) {
 }
 
 }  // namespace
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -8,7 +8,7 @@
 #include "tests/host/mm/fake_tables.hpp"
 #include "tests/host/support.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 using arch::Granule;
@@ -156,4 +156,4 @@ TEST(PerCpuWindows4K, PrivateTablesTakeAtMost24KiB) {
 }
 
 }  // namespace
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -11,7 +11,7 @@
 #include "mm/linear_map.hpp"
 #include "tests/host/support.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 constexpr u64 kPage = arch::kPageSize;
@@ -131,4 +131,4 @@ TEST_F(PhysicalMemory, RefusesWhatItDidNotGive) {
 }
 
 }  // namespace
-}  // namespace atoll::mm
+}  // namespace atl::mm

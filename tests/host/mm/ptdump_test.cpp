@@ -7,7 +7,7 @@
 #include "tests/host/mm/fake_tables.hpp"
 #include "tests/host/support.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 using L = Layout<arch::Geometry<arch::Granule::k4K, 48>>;
@@ -100,4 +100,4 @@ TYPED_TEST(DumpOfTables, VisitsTheWalkersLeavesAndTables) {
 }
 
 }  // namespace
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 constexpr PhysRange range(u64 start, u64 end) { return {PhysAddr(start), end - start}; }
@@ -91,4 +91,4 @@ TEST(RangeSet, AgreesWithABitmap) {
 }
 
 }  // namespace
-}  // namespace atoll::mm
+}  // namespace atl::mm

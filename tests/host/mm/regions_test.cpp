@@ -6,7 +6,7 @@
 
 #include "mm/layout.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 template <class L>
@@ -38,4 +38,4 @@ TEST(RegionNames, EveryRegionHasItsOwn) {
 }
 
 }  // namespace
-}  // namespace atoll::mm
+}  // namespace atl::mm

@@ -5,7 +5,7 @@
 #include "tests/host/mm/fake_tables.hpp"
 #include "tests/host/support.hpp"
 
-namespace atoll::mm {
+namespace atl::mm {
 namespace {
 
 using arch::Descriptor;
@@ -42,4 +42,4 @@ TEST(TableMemory, OneSideInvalidOrOnlyPermissionsPass) {
 }
 
 }  // namespace
-}  // namespace atoll::mm
+}  // namespace atl::mm

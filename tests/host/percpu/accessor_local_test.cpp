@@ -5,7 +5,7 @@
 #include "arch/cpu.hpp"
 #include "tests/host/fake/events.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 namespace {
 
 // The address is the operand as it stands, and no thread is needed: nothing else makes the operation one step.
@@ -19,4 +19,4 @@ TEST(LocalAccessor, UsesNeitherTheOffsetNorTheThread) {
 }
 
 }  // namespace
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

@@ -4,7 +4,7 @@
 
 #include "tests/host/fake/percpu_units.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 namespace {
 
 ATOLL_PER_CPU u64 word = 1;
@@ -46,4 +46,4 @@ TEST(PreemptAccessor, ServesARequestAfterTheOperation) {
 }
 
 }  // namespace
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

@@ -8,7 +8,7 @@
 
 #include "tests/host/fake/percpu_units.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 namespace {
 
 template <class A, class W>
@@ -168,4 +168,4 @@ TYPED_TEST(PerCpuPairAccessorTest, ComparesBothHalves) {
 }
 
 }  // namespace
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

@@ -4,7 +4,7 @@
 
 #include "tests/host/fake/percpu_units.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 namespace {
 
 ATOLL_PER_CPU u32 variable = 3;
@@ -28,4 +28,4 @@ TEST(PerCpuAlias, LeadsToEachCpusCopy) {
 }
 
 }  // namespace
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

@@ -4,7 +4,7 @@
 
 #include "tests/host/fake/percpu_units.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 namespace {
 
 TEST(CpuNumber, IsEachUnitsOwn) {
@@ -18,4 +18,4 @@ TEST(CpuNumber, IsEachUnitsOwn) {
 }
 
 }  // namespace
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

@@ -7,7 +7,7 @@
 
 #include "tests/host/fake/percpu_units.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 namespace {
 
 TEST(Events, CountAddsToTheExecutingCpusCopy) {
@@ -19,7 +19,8 @@ TEST(Events, CountAddsToTheExecutingCpusCopy) {
 
 TEST(Events, TotalSumsOverTheGivenCpusAlone) {
   arch::fake::PerCpuUnits units(3);
-  for (unsigned cpu = 0; cpu < 3; ++cpu) event_counts.on(cpu)[static_cast<usize>(Event::tlb_broadcast)] = cpu + 1;
+  for (unsigned cpu = 0; cpu < 3; ++cpu)
+    event_counts.on(cpu)[static_cast<usize>(Event::tlb_broadcast)] = cpu + 1;
   EXPECT_EQ(total(Event::tlb_broadcast, CpuSet::first(3)), 6u);
   EXPECT_EQ(total(Event::tlb_broadcast, CpuSet::of(2)), 3u);
   EXPECT_EQ(total(Event::tlb_broadcast, CpuSet()), 0u);
@@ -33,4 +34,4 @@ TEST(Events, EachHasANameOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

@@ -8,7 +8,7 @@
 #include "tests/host/fake/events.hpp"
 #include "tests/host/support.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 namespace {
 
 constexpr u32 kNop = 0xd503201f;
@@ -97,4 +97,4 @@ TEST(LsePatch, OneBadEntryLeavesEverythingAsItWas) {
 }
 
 }  // namespace
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

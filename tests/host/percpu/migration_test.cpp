@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace atoll::percpu {
+namespace atl::percpu {
 namespace {
 
 static_assert(!std::is_copy_constructible_v<PreemptOff> && !std::is_copy_assignable_v<PreemptOff>);
@@ -37,4 +37,4 @@ TEST(Migration, IrqsOffRestoresWhatItFound) {
 }
 
 }  // namespace
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

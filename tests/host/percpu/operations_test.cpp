@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace atoll::percpu {
+namespace atl::percpu {
 namespace {
 
 /// The simplest holder: operations on a word of its own.
@@ -92,4 +92,4 @@ TEST(PerCpuOperations, PairsMoveTogether) {
 }
 
 }  // namespace
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

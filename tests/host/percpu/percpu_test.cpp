@@ -7,7 +7,7 @@
 #include "tests/host/fake/percpu_units.hpp"
 #include "tests/host/support.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 namespace {
 
 struct Statistics {
@@ -82,4 +82,4 @@ TEST_F(PerCpuTest, Case26_APointerThatIsNoLocalAddressIsRefused) {
 }
 
 }  // namespace
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

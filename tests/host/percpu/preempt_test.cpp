@@ -5,7 +5,7 @@
 #include "percpu/migration.hpp"
 #include "tests/host/support.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 namespace {
 
 ThreadState thread;
@@ -102,4 +102,4 @@ TEST_F(PreemptTest, EnteringACpuMakesItsIdleThreadCurrent) {
 }
 
 }  // namespace
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

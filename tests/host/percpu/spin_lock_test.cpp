@@ -11,7 +11,7 @@
 #include "lib/panic.hpp"
 #include "tests/host/support.hpp"
 
-namespace atoll::percpu {
+namespace atl::percpu {
 namespace {
 
 TEST(SpinLock, HolderHasIrqsMasked) {
@@ -124,4 +124,4 @@ TEST(Guarded, CountsUnderContention) {
 }
 
 }  // namespace
-}  // namespace atoll::percpu
+}  // namespace atl::percpu

@@ -3,7 +3,7 @@
 
 #include "arch/cpu.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 // Volatile: a thread that migrates between two reads must see both values, so they may not be merged.
 inline u64 percpu_offset() {
@@ -48,4 +48,4 @@ inline bool irqs_masked() {
 inline void wait_for_interrupt() { asm volatile("dsb sy\n wfi" ::: "memory"); }
 inline void relax() { asm volatile("yield" ::: "memory"); }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

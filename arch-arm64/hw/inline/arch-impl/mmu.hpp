@@ -3,9 +3,9 @@
 
 #include "arch/mmu.hpp"
 
-namespace atoll::arch {
+namespace atl::arch {
 
 inline void publish_table() { asm volatile("dsb ishst" ::: "memory"); }
 inline void publish_descriptor() { asm volatile("dsb ishst\n isb" ::: "memory"); }
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

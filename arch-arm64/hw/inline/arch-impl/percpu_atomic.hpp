@@ -12,7 +12,7 @@
 #define ATOLL_PER_CPU [[gnu::section(".percpu")]] constinit
 #define ATOLL_PER_CPU_PAGES [[gnu::section(".percpu.page_aligned")]] constinit
 
-namespace atoll::arch {
+namespace atl::arch {
 
 inline u64 percpu_offset_of(unsigned cpu) { return KernelPerCpuWindow::percpu_offset(cpu); }
 inline bool is_percpu_local(VirtAddr va) { return KernelPerCpuWindow::kLocal.contains(va); }
@@ -258,4 +258,4 @@ inline void percpu_site_end() {
 #undef ATOLL_EXCHANGE
 #undef ATOLL_COMPARE_EXCHANGE
 
-}  // namespace atoll::arch
+}  // namespace atl::arch

@@ -9,7 +9,7 @@
 #define ATOLL_PER_CPU [[gnu::section("percpu_variables")]] constinit
 #define ATOLL_PER_CPU_PAGES [[gnu::section("percpu_variables")]] constinit
 
-namespace atoll::arch {
+namespace atl::arch {
 
 u64 percpu_offset_of(unsigned cpu);
 bool is_percpu_local(VirtAddr va);
@@ -73,4 +73,4 @@ void percpu_site_begin() {}
 template <PerCpuOperation Operation, usize Bytes>
 void percpu_site_end() {}
 
-}  // namespace atoll::arch
+}  // namespace atl::arch
