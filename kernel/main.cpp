@@ -75,6 +75,8 @@ void finalize_memory_map() {
   const PhysAddr physical_end{u64{1} << arch::read_cpu_features().physical_bits};
   require(map.finalize(mm::MapRules::of<mm::KernelLayout>(physical_end)), "memory map");
   print("memory: {} MiB of RAM, {} MiB free\n", map.ram_bytes() >> 20, map.free_bytes() >> 20);
+  const u64 unreachable = map.left_out().unreachable;
+  if (unreachable != 0) print("memory: {} MiB of RAM are beyond what this kernel can map\n", unreachable >> 20);
 }
 
 void start_interrupts(const Machine& machine) {

@@ -44,7 +44,7 @@ def record(metric: str, value: float, unit: str, *, spread: Optional[float] = No
 
 def command() -> str:
     """The command that makes the figures: $ATOLL_COMMAND where a make target sets it, else this program."""
-    return os.environ.get("ATOLL_COMMAND") or shlex.join(["python3", *sys.argv])
+    return os.environ.get("ATOLL_COMMAND") or shlex.join(["python3", *sys.orig_argv[1:]])
 
 
 def identity(item: Record) -> tuple[tuple[str, str], ...]:
