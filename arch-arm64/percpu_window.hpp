@@ -35,7 +35,10 @@ struct PerCpuWindow {
   // 128 MiB of image leave `adrp` (4 GiB either way) ample room to the window.
   static constexpr VirtRange kImage{VirtAddr(0) - in_slots(128_MiB), in_slots(128_MiB)};
   static constexpr VirtRange kLocal{kImage.start - kUnitBytes, kUnitBytes};
-  static constexpr VirtRange kLocalSlots{kImage.start - in_slots(kUnitBytes), in_slots(kUnitBytes)};
+  /// The private slots hold the unit and, below it, room for mappings that one CPU makes for itself alone: at
+  /// least a last-level table's span, in tables that no other CPU links.
+  static constexpr u64 kLocalSlotBytes = in_slots(kUnitBytes + kLastTableSpan);
+  static constexpr VirtRange kLocalSlots{kImage.start - kLocalSlotBytes, kLocalSlotBytes};
   static constexpr u64 kGlobalBytes = in_slots(kUnitBytes * kMaxCpus);
   static constexpr VirtRange kGlobal{kLocalSlots.start - kGlobalBytes, kGlobalBytes};
 
