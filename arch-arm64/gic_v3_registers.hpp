@@ -12,6 +12,8 @@ namespace atl::arch::gic {
 /// INTIDs by kind.
 inline constexpr u32 kSgiCount = 16;
 inline constexpr u32 kFirstSpi = 32;
+/// ICC_IAR1_EL1.INTID.
+inline constexpr u32 kIntidMask = 0xff'ffff;
 /// 1020 .. 1023 are not interrupts; 1023 says that nothing is pending.
 inline constexpr u32 kFirstSpecial = 1020;
 
@@ -41,7 +43,13 @@ constexpr u32 architecture(u32 peripheral_id) { return peripheral_id >> 4 & 0xf;
 }  // namespace distributor
 
 /// Arrays of one bit for each INTID, 32 to a register.
-enum class BitArray : u64 { group = 0x0080, set_enable = 0x0100, clear_enable = 0x0180 };
+enum class BitArray : u64 {
+  group = 0x0080,
+  set_enable = 0x0100,
+  clear_enable = 0x0180,
+  clear_pending = 0x0280,
+  clear_active = 0x0380
+};
 constexpr u64 register_of(BitArray array, u32 intid) { return static_cast<u64>(array) + intid / 32 * 4; }
 constexpr u32 bit_of(u32 intid) { return u32{1} << (intid % 32); }
 /// One byte for each INTID, four to a register.
@@ -77,16 +85,20 @@ class RedistributorType {
 };
 
 /// Calls `visit(base, type)` for every redistributor, region by region; `read_type(base)` reads GICR_TYPER.
+/// `stride` bytes lie between neighbours; 0, or what cannot be a stride: as much as the type says.
 /// Never reads past a region, whatever its frames say.
 template <class ReadType, class Visit>
-constexpr void for_each_redistributor(std::span<const VirtRange> regions, ReadType read_type, Visit visit) {
+constexpr void for_each_redistributor(std::span<const VirtRange> regions, u64 stride, ReadType read_type,
+                                      Visit visit) {
+  const bool usable =
+      is_aligned(stride, redistributor::kFrameBytes) && stride >= 2 * redistributor::kFrameBytes;
   for (const VirtRange& region : regions) {
     VirtAddr base = region.start;
     while (region.contains(VirtRange{base, 2 * redistributor::kFrameBytes})) {
       const RedistributorType type(read_type(base));
       visit(base, type);
       if (type.is_last()) break;
-      base += type.bytes();
+      base += usable ? stride : type.bytes();
     }
     if constexpr (kFault == Fault::second_redistributor) break;
   }

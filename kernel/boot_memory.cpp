@@ -1,15 +1,13 @@
 #include "kernel/boot_memory.hpp"
 
 #include <algorithm>
-#include <cstddef>
 
-#include "arch/cpu.hpp"
+#include "kernel/boot_require.hpp"
 #include "kernel/boot_root.hpp"
 #include "kernel/image.hpp"
-#include "lib/fault.hpp"
+#include "kernel/secondary_memory.hpp"
 #include "mm/kernel_tables.hpp"
 #include "mm/page_array.hpp"
-#include "percpu/cpu_number.hpp"
 
 namespace atl {
 namespace {
@@ -35,9 +33,14 @@ PhysRange choose_arena() {
   return {best.start, std::min(best.size, kArenaBytes)};
 }
 
+Result<> map_shared(VirtAddr va, PhysAddr pa, u64 bytes, arch::PageAttributes attributes) {
+  return mm::with_kernel_tables(
+      [&](mm::KernelTables& tables) { return tables.master().map(va, pa, bytes, attributes); });
+}
+
 Result<> map_linear(PhysRange range, arch::PageAttributes attributes) {
   if (range.empty()) return {};
-  return mm::kernel_roots().master().map(mm::phys_to_virt(range.start), range.start, range.size, attributes);
+  return map_shared(mm::phys_to_virt(range.start), range.start, range.size, attributes);
 }
 
 /// All RAM but `no-map`, writable; the image's code and constants read-only, since a writable alias of them
@@ -63,7 +66,7 @@ Result<> map_all_ram() {
 
 Result<> map_image_part(const char* start, const char* end, arch::PageAttributes attributes) {
   const u64 bytes = align_up(static_cast<u64>(end - start), arch::kPageSize);
-  return mm::kernel_roots().master().map(address_of(start), arch::image_to_phys(start), bytes, attributes);
+  return map_shared(address_of(start), arch::image_to_phys(start), bytes, attributes);
 }
 
 Result<> map_image() {
@@ -74,48 +77,59 @@ Result<> map_image() {
   return map_image_part(__boot_stack, __image_end, arch::kKernelData);
 }
 
-u64 template_bytes() { return static_cast<u64>(__percpu_template_end - __percpu_template); }
+/// The arena was empty, or too small for the tables.
+[[noreturn]] void panic_without_memory(PhysRange arena) {
+  const mm::MemoryMap& map = mm::memory_map();
+  panic(
+      "memory: no free RAM beside kernel, initrd and device tree: {} of {} KiB are free, and {} KiB in the "
+      "largest piece are too few for the kernel's tables",
+      map.free_bytes() >> 10, map.ram_bytes() >> 10, arena.size >> 10);
+}
 
-/// The static per-CPU area in whole pages: what every unit has from the start.
-u64 static_unit_bytes() { return align_up(template_bytes(), arch::kPageSize); }
-
-/// A unit with the template's content, reachable by the windows of all CPUs that have a root.
-Result<> create_secondary_unit(unsigned cpu) {
-  const u64 bytes = static_unit_bytes();
-  const PhysAddr frames = TRY(mm::allocate_at_boot(bytes, arch::kPageSize));
-  auto* unit = pointer_to<std::byte>(mm::phys_to_virt(frames));
-  __builtin_memcpy(unit, __percpu_template, template_bytes());
-  __builtin_memset(unit + template_bytes(), 0, bytes - template_bytes());
-  TRY(mm::kernel_roots().create_root(cpu));
-  TRY(mm::kernel_windows().create_unit(cpu, frames, bytes));
-  percpu::cpu_number.on(cpu) = cpu;
-  return {};
+/// All that the boot CPU needs under its own root; gives where the console's registers are mapped.
+Result<VirtRange> build_own_root(PhysRange console, unsigned cpus) {
+  TRY(mm::with_kernel_tables([&](mm::KernelTables& tables) { return tables.roots.init(cpus); }));
+  TRY(map_all_ram());
+  TRY(map_image());
+  const VirtRange registers = TRY(mm::map_device(console));
+  TRY(mm::with_kernel_tables([&](mm::KernelTables& tables) -> Result<> {
+    TRY(tables.roots.create_root(0));
+    return tables.windows.create_unit(0, arch::image_to_phys(__boot_unit), static_unit_bytes());
+  }));
+  TRY(map_idle_stack(0));
+  return registers;
 }
 
 }  // namespace
 
+void finalize_memory_map(std::optional<u64> limit) {
+  mm::MemoryMap& map = mm::memory_map();
+  if (limit) map.limit(*limit);
+  require(map.finalize(mm::MapRules::of<KernelLayout>(mm::addressable().end())), "memory map");
+  print("memory: {} MiB of RAM, {} MiB free\n", map.ram_bytes() >> 20, map.free_bytes() >> 20);
+  const u64 unreachable = map.left_out().unreachable;
+  if (unreachable != 0)
+    print("memory: {} MiB of RAM are beyond what this kernel can map\n", unreachable >> 20);
+}
+
 Result<VirtAddr> enter_own_root(PhysRange console, unsigned cpus) {
   mm::linear_map_init(mm::memory_map().linear_base());
   const PhysRange arena = choose_arena();
+  if (arena.empty()) panic_without_memory(arena);
   TRY(map_in_boot_root({mm::phys_to_virt(arena.start), arena.size}, arena, arch::kKernelData));
   mm::start_boot_allocator(arena);
-
-  mm::Roots& roots = mm::kernel_roots();
-  TRY(roots.init(cpus));
-  TRY(map_all_ram());
-  TRY(map_image());
-  const VirtRange registers = TRY(mm::map_device(console));
-  TRY(roots.create_root(0));
-  TRY(mm::kernel_windows().create_unit(0, arch::image_to_phys(__boot_unit), static_unit_bytes()));
-  TRY(map_idle_stack(0));
+  const Result<VirtRange> registers = build_own_root(console, cpus);
+  if (!registers && registers.error().error == Error::no_memory) panic_without_memory(arena);
+  if (!registers) return std::unexpected(registers.error());
 
   // The console's boot window is in the TLB for certain if it was just read.
   const VirtAddr boot_only = KernelLayout::kFixConsole.start;
   const bool was_mapped = arch::probe_read(boot_only).has_value();
+  const mm::Roots& roots = mm::kernel_roots();
   arch::install_root(roots.zero_root_of(0), roots.root_of(0));
   g_boot_translation_survived = was_mapped && arch::probe_read(boot_only).has_value();
   mm::widen_boot_allocator();
-  return registers.start;
+  return registers->start;
 }
 
 bool boot_translation_survived() { return g_boot_translation_survived; }
@@ -127,31 +141,13 @@ Result<> start_page_allocator() {
     // Aligned to 2 MiB where it is large, so that blocks and contiguous runs can map it.
     const u64 align = range.size >= 2_MiB ? std::max(2_MiB, arch::kPageSize) : arch::kPageSize;
     const Result<PhysAddr> frames = mm::allocate_at_boot(range.size, align);
-    result = frames ? mm::kernel_roots().master().map(range.start, *frames, range.size, arch::kKernelData)
+    result = frames ? map_shared(range.start, *frames, range.size, arch::kKernelData)
                     : Result<>(std::unexpected(frames.error()));
     if (result) __builtin_memset(pointer_to<void>(range.start), 0, range.size);
   });
   TRY(result);
   mm::start_buddy_allocator({pointer_to<mm::Page>(KernelLayout::kVmemmap.start), mm::linear_map_base(),
                              KernelLayout::kVmemmapPages});
-  return {};
-}
-
-VirtAddr idle_stack_top(unsigned cpu) {
-  return KernelLayout::kStacks.start + (u64{cpu} + 1) * 2 * arch::kStackBytes;
-}
-
-Result<> map_idle_stack(unsigned cpu) {
-  const PhysAddr frames = TRY(mm::allocate_at_boot(arch::kStackBytes, arch::kPageSize));
-  return mm::kernel_roots().master().map(idle_stack_top(cpu) - arch::kStackBytes, frames, arch::kStackBytes,
-                                         arch::kKernelData, {.contiguous = false});
-}
-
-Result<> prepare_secondaries(unsigned count) {
-  for (unsigned cpu = 1; cpu < count; ++cpu) {
-    TRY(create_secondary_unit(cpu));
-    TRY(map_idle_stack(cpu));
-  }
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include "arch/mmu.hpp"
 #include "kernel/early_tables.hpp"
 #include "kernel/image.hpp"
+#include "mm/kernel_tables.hpp"
 #include "mm/layout.hpp"
 #include "mm/page_tables.hpp"
 
@@ -33,6 +34,7 @@ void boot_root_init(PhysAddr image) {
 PhysAddr image_phys() { return g_image; }
 
 Result<VirtAddr> map_in_boot_root(VirtRange window, PhysRange range, arch::PageAttributes attributes) {
+  if (range.empty() || !mm::addressable().contains(range)) return fail(Error::out_of_range);
   const PhysAddr first = range.start.align_down(arch::kPageSize);
   const u64 bytes = range.end().align_up(arch::kPageSize) - first;
   if (bytes > window.size) return fail(Error::out_of_range);

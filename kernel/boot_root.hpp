@@ -1,8 +1,6 @@
 // Mappings in the boot root: what must be reachable before there is a memory map.
 #pragma once
 
-#include <span>
-
 #include "arch-arm64/descriptor.hpp"
 #include "lib/address.hpp"
 #include "lib/result.hpp"
@@ -14,7 +12,7 @@ void boot_root_init(PhysAddr image);
 PhysAddr image_phys();
 
 /// Maps `range` so that it begins at `window` plus its offset in a page. The boot root dies with
-/// `install_root`, and the mapping with it.
+/// `install_root`, and the mapping with it. `out_of_range`: the window is too small, or the CPU cannot address it.
 Result<VirtAddr> map_in_boot_root(VirtRange window, PhysRange range, arch::PageAttributes attributes);
 
 /// Leaves the current stack for good: calls `function` with SP = `stack_top` (head.S).

@@ -41,22 +41,18 @@ struct Rule {
 };
 
 bool apply_earlycon(KernelOptions& options, Value value) {
-  options.earlycon = true;
-  options.earlycon_address.reset();
+  options.earlycon.reset();
   if (!value) return true;
   constexpr std::string_view kDriver = "pl011,";
   constexpr std::string_view kAccess = "mmio32,";
   std::string_view address = *value;
-  if (address.starts_with(kDriver)) {
-    address.remove_prefix(kDriver.size());
-    if (address.starts_with(kAccess)) address.remove_prefix(kAccess.size());
-    if (const auto number = parse_number(address, (u64{1} << 52) - 1)) {
-      options.earlycon_address = PhysAddr(*number);
-      return true;
-    }
-  }
-  options.earlycon = false;
-  return false;
+  if (!address.starts_with(kDriver)) return false;
+  address.remove_prefix(kDriver.size());
+  if (address.starts_with(kAccess)) address.remove_prefix(kAccess.size());
+  const auto number = parse_number(address, (u64{1} << 52) - 1);
+  if (!number || *number % sizeof(u32) != 0) return false;
+  options.earlycon = PhysAddr(*number);
+  return true;
 }
 
 constexpr std::array kRules{

@@ -24,9 +24,9 @@ struct KernelOptions {
   std::optional<unsigned> maxcpus;
   /// lse=off: keep the LL/SC forms even where the CPUs have FEAT_LSE.
   bool lse = true;
-  /// earlycon, or earlycon=pl011,[mmio32,]ADDRESS: print before the device tree's console is set up.
-  bool earlycon = false;
-  std::optional<PhysAddr> earlycon_address;
+  /// earlycon=pl011,[mmio32,]ADDRESS: the registers of the UART to print on until the device tree's takes over, a
+  /// multiple of 4. None for plain `earlycon`: the documented UART, which is what is used without it too.
+  std::optional<PhysAddr> earlycon;
 
   friend bool operator==(const KernelOptions&, const KernelOptions&) = default;
 };

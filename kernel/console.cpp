@@ -24,7 +24,8 @@ class MessageLock {
  public:
   void lock() {
     u64 saved = arch::irq_save();
-    if (owner_.load(std::memory_order_relaxed) == self()) {
+    // Not by ownership: a CPU whose patience ran out prints without it, and may fault while it does.
+    if (held_[cpu()].depth > 0) {
       ++held_[cpu()].depth;
       return;
     }
@@ -47,7 +48,11 @@ class MessageLock {
     if (owner_.load(std::memory_order_relaxed) == self()) owner_.store(kFree, std::memory_order_release);
     arch::irq_restore(held.interrupts);
   }
-  void break_open() { owner_.store(kFree, std::memory_order_release); }
+  /// The message that this CPU was in, if any, is not gone back to.
+  void break_open() {
+    held_[cpu()].depth = 0;
+    owner_.store(kFree, std::memory_order_release);
+  }
 
  private:
   /// Per CPU and not in the lock, since a CPU may print without owning it; and not in the window, which may

@@ -20,7 +20,8 @@ Result<> console_start_input(arch::IrqNumber irq);
 /// CPU that called console_start_input, IRQs enabled. The text lies in `buffer`.
 std::string_view console_read_line(std::span<char> buffer);
 
-/// For a panic: whoever holds the console is not waited for. It may be stopped, or be this CPU.
+/// For a panic: whoever holds the console is not waited for. It may be stopped, or be this CPU, which then never
+/// returns to its message.
 void console_break_lock();
 
 }  // namespace atl

@@ -10,9 +10,6 @@
 namespace atl {
 namespace {
 
-/// MPIDR_EL1 Aff3 and Aff2..Aff0, the only bits that a CPU's `reg` may have.
-constexpr u64 kAffinityBits = 0xff'00ff'ffff;
-
 /// An `interrupts` property whose meaning depends on a controller that may stand later in the tree.
 struct PendingInterrupt {
   FdtProperty interrupts;
@@ -238,13 +235,7 @@ void Parser::read_cpu() {
     return note("{} is {}; left out", node_name(), status);
   }
   const auto affinity = node_.bare_reg();
-  if (!affinity || (*affinity & ~kAffinityBits) != 0) {
-    return note("{} has no valid MPIDR in reg; left out", node_name());
-  }
-  const auto listed = machine_.cpu_list();
-  if (std::ranges::any_of(listed, [&](const CpuDescription& cpu) { return cpu.affinity == *affinity; })) {
-    return note("{} repeats MPIDR {:#x}; left out", node_name(), *affinity);
-  }
+  if (!affinity) return note("{} has no MPIDR in reg; left out", node_name());
   if (machine_.cpu_count == kMaxCpus) {
     ++machine_.cpus_left_out;
     return;

@@ -64,14 +64,7 @@ constinit EarlyRoots early_roots{};
 [[gnu::section(".early_tables"),
   gnu::aligned(arch::kPageSize)]] char early_table_pool[kEarlyTables * arch::kPageSize];
 
-extern "C" const EarlyRoots* early_map_kernel(u64 mmfr0) {
-  // Only a pool that is too small can fail here, and the build tests every configuration's boot. Without
-  // tables there is no way to print, so the CPU stops where a debugger finds it.
-  if (!build(mmfr0)) {
-    for (;;) {
-    }
-  }
-  return &early_roots;
-}
+/// Null if the pool is too small, which head.S reports: nothing else can fail here.
+extern "C" const EarlyRoots* early_map_kernel(u64 mmfr0) { return build(mmfr0) ? &early_roots : nullptr; }
 
 }  // namespace atl

@@ -5,6 +5,7 @@
 #include "arch/mmu.hpp"
 #include "arch/trap.hpp"
 #include "lib/address.hpp"
+#include "mm/stack_slots.hpp"
 
 extern "C" {
 /// A per-CPU address: this CPU's emergency stack ends at its global alias.
@@ -14,10 +15,9 @@ extern char percpu_emergency_stack_top[];
 namespace atl {
 
 /// The stack of the slot that `stack_pointer` lies in, which after an overflow is below the stack itself
-/// (arch/trap.hpp). Empty if there is no memory: then the pointer was none of a stack.
+/// (mm/stack_slots.hpp). Empty if there is no memory: then the pointer was none of a stack.
 inline VirtRange kernel_stack_of(VirtAddr stack_pointer) {
-  const VirtAddr slot = stack_pointer.align_down(2 * arch::kStackBytes);
-  const VirtRange stack{slot + arch::kStackBytes, arch::kStackBytes};
+  const VirtRange stack = mm::KernelStackSlots::stack_around(stack_pointer);
   return arch::translate(stack.end() - 16) ? stack : VirtRange{};
 }
 

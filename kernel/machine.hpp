@@ -16,7 +16,8 @@
 namespace atl {
 
 struct CpuDescription {
-  u64 affinity = 0;   ///< MPIDR affinity fields Aff3..Aff0, the other bits zero
+  u64 affinity =
+      0;  ///< as its node says: should be MPIDR affinity fields alone, and unique; CpuMap::add checks
   bool psci = false;  ///< may be started by PSCI CPU_ON ("enable-method")
 };
 

@@ -4,13 +4,16 @@
 #include <array>
 
 #include "arch/firmware.hpp"
+#include "arch/trap.hpp"
 #include "kernel/command_table.hpp"
 #include "kernel/console.hpp"
 #include "kernel/image.hpp"
 #include "kernel/print_sink.hpp"
 #include "kernel/read_machine.hpp"
+#include "kernel/secondary_memory.hpp"
 #include "kernel/selftest.hpp"
 #include "kernel/smp.hpp"
+#include "kernel/smp_call.hpp"
 #include "lib/panic.hpp"
 #include "mm/kernel_tables.hpp"
 #include "mm/physical_memory.hpp"
@@ -77,23 +80,25 @@ unsigned ptdump(std::string_view arguments) {
   PrintSink sink;
   mm::PageTableDump dump(mm::kRegions<KernelLayout>, &sink);
   using Geometry = KernelLayout::Geometry;
-  mm::kernel_roots()
-      .local(static_cast<unsigned>(*cpu))
-      .visit({Geometry::kKernelStart, Geometry::kKernelBytes}, dump);
+  mm::with_kernel_tables([&](mm::KernelTables& tables) {
+    tables.roots.local(static_cast<unsigned>(*cpu))
+        .visit({Geometry::kKernelStart, Geometry::kKernelBytes}, dump);
+  });
   return dump.finish().passed() ? 0 : 1;
 }
 
 unsigned percpu_areas(std::string_view) {
-  mm::Roots& roots = mm::kernel_roots();
+  const mm::Roots& roots = mm::kernel_roots();
   print("local window {}, global window {}, unit {} KiB, static area {} bytes\n", KernelLayout::kLocal.start,
         KernelLayout::kGlobal.start, KernelLayout::kUnitBytes >> 10,
         address_of(__percpu_template_end) - address_of(__percpu_template));
   u64 most = 0;
   roots.cpus().for_each([&](unsigned cpu) {
-    const u64 tables = roots.private_table_bytes(cpu);
-    most = std::max(most, tables);
+    const u64 bytes = mm::with_kernel_tables(
+        [cpu](mm::KernelTables& tables) { return tables.roots.private_table_bytes(cpu); });
+    most = std::max(most, bytes);
     print("  cpu {} root {} unit {} private tables {} bytes\n", cpu, roots.root_of(cpu),
-          KernelLayout::unit(cpu), tables);
+          KernelLayout::unit(cpu), bytes);
   });
   print("page tables per CPU: {} bytes at most\n", most);
   for (usize i = 0; i < percpu::kEventCount; ++i) {
@@ -108,7 +113,33 @@ unsigned selftest(std::string_view arguments) {
   return run_selftests({__selftests_start, __selftests_end}, pattern).failed;
 }
 
-unsigned panic_on_request(std::string_view) { panic("requested by the monitor's `panic`"); }
+/// A stack frame for each level. What is read after the call keeps the compiler from making a loop of it.
+[[gnu::noinline]] u64 overflow_stack(u64 levels) {
+  volatile u64 kept = levels;
+  const u64 below = levels == 0 ? 0 : overflow_stack(levels - 1);
+  return below + kept;
+}
+
+/// Writes below the boot CPU's stack, where nothing is ever mapped.
+[[gnu::noinline]] void write_guard_page() {
+  *pointer_to<volatile u64>(idle_stack_top(0) - 2 * arch::kStackBytes) = 0;
+}
+
+/// `arguments`: nothing, or by which exception. Comes back only if that did not happen.
+unsigned panic_on_request(std::string_view arguments) {
+  constexpr std::string_view kOverflow = "overflow ";
+  if (arguments.empty()) panic("requested by the monitor's `panic`");
+  if (arguments == "fault") {
+    write_guard_page();
+  } else if (arguments.starts_with(kOverflow)) {
+    const auto cpu = parse_number(arguments.substr(kOverflow.size()), kMaxCpus - 1);
+    if (cpu && online_cpus().contains(static_cast<unsigned>(*cpu))) {
+      call_on(CpuSet::of(static_cast<unsigned>(*cpu)), [] { overflow_stack(arch::kStackBytes); });
+    }
+  }
+  print("no panic by \"{}\"; there is `fault`, and `overflow` with an online CPU\n", arguments);
+  return 1;
+}
 
 unsigned poweroff(std::string_view) {
   if (g_failures == 0) {
@@ -126,7 +157,7 @@ constexpr std::array kCommands{
     Command{"ptdump", "[cpu] what a CPU's root maps; fails if anything is writable and executable", ptdump},
     Command{"percpu", "the windows, and each CPU's root, unit and table memory", percpu_areas},
     Command{"selftest", "[pattern] the kernel's own tests, in KTAP", selftest},
-    Command{"panic", "ends with a report and status 2", panic_on_request},
+    Command{"panic", "[fault | overflow cpu] ends with a report and status 2", panic_on_request},
     Command{"poweroff", "ends with status 0, or 1 if anything failed", poweroff},
 };
 

@@ -25,7 +25,6 @@ struct PanicState {
   std::atomic<unsigned> owner = kNoCpu;  ///< the first CPU that panicked: it alone reports
   std::atomic<unsigned> stopped = 0;
   std::atomic<unsigned> nested = 0;  ///< faults inside the report
-  bool can_stop_others = false;
 };
 constinit PanicState g_panic;
 
@@ -52,9 +51,11 @@ void on_stop() {
   arch::halt();
 }
 
+/// How many had to stop: those that run the kernel. None before interrupts are set up, none that is yet to come.
 unsigned stop_others() {
-  if (!g_panic.can_stop_others) return 0;
-  const unsigned others = online_cpus().count() - (online_cpus().contains(cpu_number()) ? 1 : 0);
+  CpuSet running = admit_no_more_cpus();
+  running.remove(cpu_number() % kMaxCpus);
+  const unsigned others = running.count();
   if (others == 0) return 0;
   arch::ipi_send_all_others(arch::Ipi::stop);
   const u64 deadline = arch::timer_ticks() + arch::ns_to_ticks(kStopNs);
@@ -103,10 +104,7 @@ void become_owner(const Reason& reason) {
 
 }  // namespace
 
-void panic_enable_stop() {
-  arch::ipi_set_handler(arch::Ipi::stop, on_stop);
-  g_panic.can_stop_others = true;
-}
+void panic_enable_stop() { arch::ipi_set_handler(arch::Ipi::stop, on_stop); }
 
 void panic_with(std::source_location where, const char* format, std::span<const FormatArgument> arguments) {
   const VirtAddr frame_pointer = arch::frame_pointer();

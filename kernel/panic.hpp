@@ -16,7 +16,7 @@ namespace atl {
 
 /// From here on a panic stops the other CPUs by Ipi::stop. Boot CPU, once interrupts are initialised and before
 /// another CPU starts. A CPU that has interrupts masked is not stopped (there are no pseudo-NMIs): the report
-/// says how many did not answer.
+/// says how many did not answer. One that is just starting parks itself when it arrives.
 void panic_enable_stop();
 
 /// `panic` for exceptions: the report shows the registers in `frame` and the backtrace starts there.

@@ -16,12 +16,34 @@ using mm::KernelLayout;
 
 constinit Machine g_machine;
 
-std::span<const u8> map_tree(PhysAddr tree, u64 bytes) {
-  const Result<VirtAddr> va =
-      map_in_boot_root(KernelLayout::kFixDeviceTree, {tree, bytes}, arch::kKernelReadOnly);
-  if (!va) panic("device tree at {}: it does not fit its window", tree);
-  return {pointer_to<const u8>(*va), bytes};
-}
+/// The device tree as far as it is mapped. It may end right where RAM does, and what lies behind it is nobody's to
+/// map: so first the header, then as much as the header says.
+class TreeWindow {
+ public:
+  explicit TreeWindow(PhysAddr tree) : tree_(tree) {}
+
+  /// The first `bytes` of the tree, at most kMaxDeviceTree, mapped in whole pages.
+  std::span<const u8> first(u64 bytes) {
+    const VirtRange window = KernelLayout::kFixDeviceTree;
+    const PhysAddr page = tree_.align_down(arch::kPageSize);
+    const u64 wanted = align_up(tree_ - page + bytes, arch::kPageSize);
+    if (wanted > mapped_) {
+      const Result<VirtAddr> mapping =
+          map_in_boot_root({window.start + mapped_, window.size - mapped_},
+                           {page + mapped_, wanted - mapped_}, arch::kKernelReadOnly);
+      if (!mapping) {
+        panic("device tree at {}: its first {} bytes cannot be mapped: {}", tree_, bytes,
+              to_string(mapping.error().error));
+      }
+      mapped_ = wanted;
+    }
+    return {pointer_to<const u8>(window.start + (tree_ - page)), bytes};
+  }
+
+ private:
+  PhysAddr tree_;
+  u64 mapped_ = 0;  ///< bytes from the tree's first page on
+};
 
 }  // namespace
 
@@ -29,15 +51,15 @@ Machine& read_machine(PhysAddr device_tree) {
   if (device_tree == PhysAddr(0) || !device_tree.is_aligned(8)) {
     panic("no device tree: the loader passed {} in x0, where an 8-byte aligned address belongs", device_tree);
   }
-  // As much as a tree may have is mapped at once; how much of it is the tree, its header says.
-  const std::span<const u8> window = map_tree(device_tree, kMaxDeviceTree);
+  TreeWindow tree(device_tree);
   PrintSink notes;
-  const Result<usize> bytes = device_tree_size(window.first(kDeviceTreeHeader), notes);
+  const Result<usize> bytes = device_tree_size(tree.first(kDeviceTreeHeader), notes);
   if (!bytes) panic("device tree at {} is unusable; the reason is above", device_tree);
 
   mm::MemoryMap& map = mm::memory_map();
+  const std::span<const u8> whole = tree.first(*bytes);
   arch::FpSection fp;  // libfdt is built for programs that have SIMD registers
-  if (!parse_device_tree(window.first(*bytes), g_machine, map, notes)) {
+  if (!parse_device_tree(whole, g_machine, map, notes)) {
     panic("device tree at {} is unusable; the reason is above", device_tree);
   }
 

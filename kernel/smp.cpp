@@ -9,13 +9,17 @@
 #include "arch/mmu.hpp"
 #include "arch/timer.hpp"
 #include "arch/trap.hpp"
-#include "kernel/boot_memory.hpp"
 #include "kernel/boot_timeline.hpp"
+#include "kernel/cpu_numbering.hpp"
 #include "kernel/early_tables.hpp"
+#include "kernel/print_sink.hpp"
+#include "kernel/roll_call.hpp"
 #include "kernel/secondary_boot.hpp"
+#include "kernel/secondary_memory.hpp"
 #include "kernel/smp_call.hpp"
 #include "kernel/time.hpp"
 #include "kernel/wait.hpp"
+#include "lib/fault.hpp"
 #include "lib/format.hpp"
 #include "mm/kernel_tables.hpp"
 #include "percpu/cpu_number.hpp"
@@ -27,87 +31,65 @@ extern "C" char secondary_entry[];
 namespace atl {
 namespace {
 
-/// How far a secondary got. Written by that CPU, read by the boot CPU.
-enum class Progress : u8 {
-  off,
-  refused,
-  features_differ,
-  wrong_window,
-  no_redistributor,
-  no_timer,
-  arrived,
-  online
-};
-
-const char* to_string(Progress progress) {
-  switch (progress) {
-    case Progress::off: return "did not start";
-    case Progress::refused: return "refused by firmware";
-    case Progress::features_differ: return "its features differ from the boot CPU's";
-    case Progress::wrong_window: return "its local window shows another CPU's number";
-    case Progress::no_redistributor: return "has no redistributor";
-    case Progress::no_timer: return "has no timer interrupt";
-    case Progress::arrived: return "did not answer an IPI";
-    case Progress::online: return "online";
-  }
-  return "?";
-}
-
 /// Nobody is waited for longer than this after the last sign of progress. With 160 vCPUs on two host cores
 /// the last one may be seconds behind; a CPU that is dead costs the boot this once.
-constexpr u64 kPatienceNs = 10'000'000'000;
+constexpr unsigned kPatienceLooks = 100;
+constexpr u64 kLookNs = 100'000'000;
 
 constinit arch::CpuMap g_map;
-constinit CpuSet g_online;
+constinit RollCall g_roll_call;
 constinit arch::CpuFeatures g_boot_features;
-constinit std::array<std::atomic<Progress>, kMaxCpus> g_progress{};
 constinit std::array<SecondaryBoot, kMaxCpus> g_boot{};
 
-/// Where the boot CPU waits for the others.
-class Rendezvous {
+/// How many CPUs have yet to move on; the last one wakes the boot CPU.
+///
+/// It does so without asking whether the boot CPU sleeps: "store my state, then load its" against "store that I
+/// sleep, then load the states" would need both pairs in order, on both sides. Every state is stored before its count,
+/// and the count before the SGI. So the boot CPU, whose look at the states came too early for one of them, has this
+/// SGI pending from then on: WFI does not begin, or ends.
+///
+/// A CPU that parks does not count: it may be unable to send. The boot CPU sees it at its next look.
+class Countdown {
  public:
-  /// Secondary: counts itself in. The one that completes the count wakes the boot CPU; whoever comes before
-  /// the count is known is seen by the boot CPU itself.
-  void report() {
-    const unsigned now = reported_.fetch_add(1, std::memory_order_acq_rel) + 1;
-    if (now == expected_.load(std::memory_order_acquire)) arch::ipi_send_one(arch::Ipi::wake, 0);
-  }
-
-  /// Boot CPU: waits until `expected` CPUs have reported, as long as there is progress.
-  void wait_for(unsigned expected) {
-    expected_.store(expected, std::memory_order_release);
-    const auto all = [&] { return reported_.load(std::memory_order_acquire) >= expected; };
-    for (unsigned seen = 0;;) {
-      if (wait_until(all, arch::timer_ticks() + arch::ns_to_ticks(kPatienceNs))) return;
-      const unsigned now = reported_.load(std::memory_order_acquire);
-      if (now == seen) return;
-      seen = now;
-    }
+  void start(unsigned cpus) { left_.store(cpus, std::memory_order_relaxed); }
+  void count() {
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) arch::ipi_send_one(arch::Ipi::wake, 0);
   }
 
  private:
-  std::atomic<unsigned> reported_ = 0;
-  std::atomic<unsigned> expected_ = ~0u;
+  std::atomic<unsigned> left_ = 0;
 };
 
-/// Two of them, so that a CPU that arrives late is not taken for one that answered.
-constinit Rendezvous g_arrivals;
-constinit Rendezvous g_answers;
+/// Two of them, so that a CPU that arrived at the last moment is not taken for one that answered.
+constinit Countdown g_arrivals;
+constinit Countdown g_answers;
 
-void arrive(unsigned cpu, Progress progress) {
-  g_progress[cpu].store(progress, std::memory_order_release);
-  g_arrivals.report();
+/// Boot CPU: sleeps until no CPU is in `state` or its patience ends.
+void wait_while_any_is(CpuState state) {
+  const auto none = [&] { return g_roll_call.in(state).empty(); };
+  unsigned before = 0;
+  for (unsigned looks = 0; looks < kPatienceLooks; ++looks) {
+    if (wait_until(none, arch::timer_ticks() + arch::ns_to_ticks(kLookNs))) return;
+    const unsigned left = g_roll_call.in(state).count();
+    if (left != before) looks = 0;
+    before = left;
+  }
 }
 
-/// Parks this CPU for good, its reason reported.
-[[noreturn]] void park(unsigned cpu, Progress reason) {
-  arrive(cpu, reason);
+/// The last of a CPU that does not join, its reason noted.
+[[noreturn]] void park(unsigned cpu, CpuState reason) {
+  g_roll_call.move(cpu, CpuState::starting, reason);
   arch::halt();
 }
 
 void answer_ping() {
-  g_progress[percpu::this_cpu()].store(Progress::online, std::memory_order_release);
-  g_answers.report();
+  const unsigned cpu = percpu::this_cpu();
+  if constexpr (kFault == Fault::ping_unanswered) {
+    if (cpu == g_map.count() - 1) return;
+  }
+  // Given up: who is online is settled.
+  if (!g_roll_call.move(cpu, CpuState::arrived, CpuState::online)) arch::halt();
+  g_answers.count();
 }
 
 void prepare_boot_record(unsigned cpu) {
@@ -121,74 +103,98 @@ void prepare_boot_record(unsigned cpu) {
   boot.status = SecondaryStatus::starting;
 }
 
+/// CPU_ON, once: QEMU 7.2 resets a CPU that is started a second time. So a CPU that firmware says is on already, or
+/// on its way, is not asked again; it comes or it does not.
+Result<> start(unsigned cpu) {
+  if constexpr (kFault == Fault::cpu_on_lies) {
+    if (cpu == g_map.count() - 1) return {};
+  }
+  const Result<> result = arch::cpu_on(g_map.mpidrs()[cpu], arch::image_to_phys(secondary_entry),
+                                       arch::image_to_phys(&g_boot[cpu]).value());
+  if (!result && result.error() == Error::already_exists) return {};
+  return result;
+}
+
+void start_all(unsigned count) {
+  for (unsigned cpu = 1; cpu < count; ++cpu) {
+    prepare_boot_record(cpu);
+    g_roll_call.move(cpu, CpuState::off, CpuState::starting);
+  }
+  arch::clean_to_poc({address_of(g_boot.data()), count * sizeof(SecondaryBoot)});
+  g_arrivals.start(count - 1);
+  for (unsigned cpu = 1; cpu < count; ++cpu) {
+    const Result<> result = start(cpu);
+    if (result) continue;
+    print("smp: CPU {} (MPIDR {:#x}): CPU_ON: {}\n", cpu, g_map.mpidrs()[cpu],
+          to_string(result.error().error));
+    g_roll_call.move(cpu, CpuState::starting, CpuState::refused);
+    g_arrivals.count();
+  }
+}
+
+/// A CPU without the granule has only its boot record to say so in, with its MMU off: look at memory, not at a line
+/// cached before.
+void find_cpus_without_granule() {
+  g_roll_call.in(CpuState::starting).for_each([](unsigned cpu) {
+    arch::clean_to_poc({address_of(&g_boot[cpu]), sizeof(SecondaryBoot)});
+    if (g_boot[cpu].status == SecondaryStatus::no_granule) {
+      g_roll_call.move(cpu, CpuState::starting, CpuState::no_granule);
+    }
+  });
+}
+
+void ping_arrived() {
+  const CpuSet arrived = g_roll_call.in(CpuState::arrived);
+  g_answers.start(arrived.count());
+  arch::ipi_send(arch::Ipi::ping, arrived);
+}
+
 }  // namespace
 
 void number_cpus(const Machine& machine, std::optional<unsigned> maxcpus) {
-  g_map = arch::CpuMap(arch::mpidr());
-  // maxcpus=0 is Linux's way to say 1.
-  const unsigned most = std::max(maxcpus.value_or(kMaxCpus), 1u);
-  for (const CpuDescription& cpu : machine.cpu_list()) {
-    const bool is_boot_cpu = arch::Affinity::of_mpidr(cpu.affinity) == g_map.affinity(0);
-    if (!is_boot_cpu && g_map.count() >= most) continue;
-    const Result<unsigned> number = g_map.add(cpu.affinity);
-    if (!number) print("smp: cpu node {:#x} left out: {}\n", cpu.affinity, to_string(number.error().error));
-  }
-  if (!g_map.boot_cpu_listed()) print("smp: the device tree does not list the boot CPU\n");
+  const arch::CpuFeatures features = arch::read_cpu_features();
+  PrintSink notes;
+  g_map = number_cpus(machine.cpu_list(),
+                      {.boot_mpidr = arch::mpidr(),
+                       // maxcpus=0 is Linux's way to say 1.
+                       .most = std::max(maxcpus.value_or(kMaxCpus), 1u),
+                       // docs/decisions/0015-one-thread-a-core.md
+                       .one_thread_a_core = features.multithreaded && !features.common_not_private},
+                      notes);
 }
 
 const arch::CpuMap& cpu_map() { return g_map; }
-const CpuSet& online_cpus() { return g_online; }
+CpuSet online_cpus() { return g_roll_call.in(CpuState::online); }
+const char* cpu_state(unsigned cpu) { return to_string(g_roll_call.state(cpu)); }
 
-const char* cpu_state(unsigned cpu) {
-  const Progress progress = g_progress[cpu].load(std::memory_order_acquire);
-  if (progress == Progress::off) {
-    // Written with the MMU off: look at memory, not at a line cached before.
-    arch::clean_to_poc({address_of(&g_boot[cpu]), sizeof(SecondaryBoot)});
-    if (g_boot[cpu].status == SecondaryStatus::no_granule) return "has no such granule";
-  }
-  return to_string(progress);
+CpuSet admit_no_more_cpus() {
+  g_roll_call.close(CpuState::starting, CpuState::did_not_start);
+  CpuSet running = g_roll_call.in(CpuState::online);
+  g_roll_call.in(CpuState::arrived).for_each([&](unsigned cpu) { running.add(cpu); });
+  return running;
 }
 
 void start_secondaries() {
   g_boot_features = arch::read_cpu_features();
   arch::ipi_set_handler(arch::Ipi::ping, answer_ping);
-  g_online.add(0);
-  g_progress[0].store(Progress::online, std::memory_order_relaxed);
+  g_roll_call.move(0, CpuState::off, CpuState::online);
   const unsigned count = g_map.count();
-  const std::span<const u64> affinities = g_map.mpidrs();
 
-  for (unsigned cpu = 1; cpu < count; ++cpu) prepare_boot_record(cpu);
-  arch::clean_to_poc({address_of(g_boot.data()), count * sizeof(SecondaryBoot)});
+  start_all(count);
+  wait_while_any_is(CpuState::starting);
+  find_cpus_without_granule();
+  g_roll_call.close(CpuState::starting, CpuState::did_not_start);
 
-  const PhysAddr entry = arch::image_to_phys(secondary_entry);
-  unsigned started = 0;
-  for (unsigned cpu = 1; cpu < count; ++cpu) {
-    const Result<> result = arch::cpu_on(affinities[cpu], entry, arch::image_to_phys(&g_boot[cpu]).value());
-    if (result) {
-      ++started;
-    } else {
-      print("smp: CPU {} (MPIDR {:#x}): CPU_ON: {}\n", cpu, affinities[cpu], to_string(result.error().error));
-      g_progress[cpu].store(Progress::refused, std::memory_order_relaxed);
-    }
-  }
-  g_arrivals.wait_for(started);
+  ping_arrived();
+  wait_while_any_is(CpuState::arrived);
+  g_roll_call.close(CpuState::arrived, CpuState::did_not_answer);
 
-  CpuSet arrived;
+  const CpuSet online = online_cpus();
   for (unsigned cpu = 1; cpu < count; ++cpu) {
-    if (g_progress[cpu].load(std::memory_order_acquire) == Progress::arrived) arrived.add(cpu);
+    if (online.contains(cpu)) continue;
+    print("smp: CPU {} (MPIDR {:#x}) left out: {}\n", cpu, g_map.mpidrs()[cpu], cpu_state(cpu));
   }
-  if (!arrived.empty()) {
-    arch::ipi_send_all_others(arch::Ipi::ping);
-    g_answers.wait_for(arrived.count());
-  }
-  for (unsigned cpu = 1; cpu < count; ++cpu) {
-    if (g_progress[cpu].load(std::memory_order_acquire) == Progress::online) {
-      g_online.add(cpu);
-    } else {
-      print("smp: CPU {} (MPIDR {:#x}) left out: {}\n", cpu, affinities[cpu], cpu_state(cpu));
-    }
-  }
-  print("smp: {}/{} CPUs online in {} ms\n", g_online.count(), count, boot_microseconds() / 1000);
+  print("smp: {}/{} CPUs online in {} ms\n", online.count(), count, boot_microseconds() / 1000);
 }
 
 /// Where head.S leaves a secondary: on its own root and idle stack, IRQs masked.
@@ -197,11 +203,13 @@ extern "C" void secondary_main(u64 cpu_number) {
   percpu::enter_cpu_context();
   arch::traps_init_cpu();
   arch::drop_identity_map(mm::kernel_roots().zero_root_of(cpu));
-  if (arch::read_cpu_features() != g_boot_features) park(cpu, Progress::features_differ);
-  if (percpu::this_cpu() != cpu) park(cpu, Progress::wrong_window);
-  if (!arch::interrupts_init_cpu(cpu)) park(cpu, Progress::no_redistributor);
-  if (!time_init_cpu()) park(cpu, Progress::no_timer);
-  arrive(cpu, Progress::arrived);
+  if (!arch::read_cpu_features().suffice_beside(g_boot_features)) park(cpu, CpuState::lacks_features);
+  if (percpu::this_cpu() != cpu) park(cpu, CpuState::wrong_window);
+  if (!arch::interrupts_init_cpu(cpu)) park(cpu, CpuState::no_redistributor);
+  if (!time_init_cpu()) park(cpu, CpuState::no_timer);
+  // Too late: who is online is settled.
+  if (!g_roll_call.move(cpu, CpuState::starting, CpuState::arrived)) arch::halt();
+  g_arrivals.count();
   arch::irq_enable();
   idle_loop();
 }

@@ -16,8 +16,9 @@
 namespace atl {
 namespace {
 
-/// How long a call may take before the wait is reported.
+/// How long a call may take before the wait is reported, and how many reports there are before it is a bug.
 constexpr u64 kCallReportNs = 10'000'000'000;
+constexpr unsigned kCallReports = 6;
 
 /// A caller waits for its call, so each CPU has at most one outstanding and the request can live there.
 struct CallRequest {
@@ -59,6 +60,24 @@ void handle_call() {
   }
 }
 
+/// Which of `targets` have not even begun to serve `caller`'s call; the others may still be running it.
+CpuSet not_begun(unsigned caller, const CpuSet& targets) {
+  CpuSet waiting;
+  targets.for_each([&](unsigned cpu) {
+    const u64 word = incoming_callers.on(cpu).words[caller / 64].load(std::memory_order_relaxed);
+    if ((word >> (caller % 64) & 1) != 0) waiting.add(cpu);
+  });
+  return waiting;
+}
+
+void report_wait(unsigned caller, const CpuSet& targets, unsigned remaining) {
+  std::array<char, 200> buffer;
+  BufferSink names(buffer);
+  not_begun(caller, targets).for_each([&](unsigned cpu) { format(names, " {}", cpu); });
+  print("smp: CPU {} waits for {} of {} CPUs to run a call; not begun:{}{}\n", caller, remaining,
+        targets.count(), names.text().empty() ? " none" : names.text(), names.truncated() ? "..." : "");
+}
+
 void handle_wake() { percpu::count(percpu::Event::wake_received); }
 
 }  // namespace
@@ -72,6 +91,7 @@ void call_on(const CpuSet& targets, void (*function)(void*), void* argument) {
   if (arch::irqs_masked()) panic("call_on with IRQs masked: it could not serve the calls of others");
   const unsigned caller = percpu::this_cpu();
   CallRequest& request = outgoing_call.on(caller);
+  if (request.remaining.load(std::memory_order_relaxed) != 0) panic("CPU {} has a call outstanding", caller);
   request.function = function;
   request.argument = argument;
   request.remaining.store(targets.count(), std::memory_order_relaxed);
@@ -87,9 +107,9 @@ void call_on(const CpuSet& targets, void (*function)(void*), void* argument) {
     arch::irq_enable();
   }
   // A host that is short of CPUs may take seconds; a CPU that never answers is a bug that should have a name.
-  while (!wait_until(finished, arch::timer_ticks() + arch::ns_to_ticks(kCallReportNs))) {
-    print("smp: CPU {} waits for {} of {} CPUs to run a call\n", caller, request.remaining.load(),
-          targets.count());
+  for (unsigned reports = 0; !wait_until(finished, arch::timer_ticks() + arch::ns_to_ticks(kCallReportNs));) {
+    report_wait(caller, targets, request.remaining.load(std::memory_order_relaxed));
+    if (++reports == kCallReports) panic("CPU {} waited for a call for too long; see above for whom", caller);
   }
 }
 

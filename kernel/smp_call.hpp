@@ -15,7 +15,9 @@ void smp_call_init();
 ///
 /// Context: IRQs enabled, since the caller has to serve the calls of others while it waits: two CPUs that
 /// call each other with IRQs masked would wait for ever. A masked caller panics. May not be nested: the
-/// function itself may not call others.
+/// function itself may not call others. The request lies with the calling CPU, one at a time: a second call from it
+/// before the first has returned panics, so a thread that calls keeps preemption off.
+/// A call that takes 10 s is reported, with the CPUs that have not begun it; one that takes a minute panics.
 void call_on(const CpuSet& targets, void (*function)(void*), void* argument);
 
 template <class Function>
@@ -27,7 +29,7 @@ void call_on(const CpuSet& targets, Function&& function) {
 }
 
 /// Runs `function(argument)` on `cpu` in its idle loop, IRQs enabled; returns at once. One piece of work may
-/// wait per CPU: `busy` work panics. (Threads will take this over.)
+/// wait per CPU: where one does already, this panics. (Threads will take this over.)
 void run_when_idle(unsigned cpu, void (*function)(void*), void* argument);
 
 /// What an idle CPU does for ever: its work, then WFI. Checks with IRQs masked, so no wake-up is lost.

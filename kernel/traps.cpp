@@ -4,6 +4,7 @@
 #include "arch/trap.hpp"
 #include "kernel/kernel_stack.hpp"
 #include "kernel/panic.hpp"
+#include "lib/fault.hpp"
 #include "mm/layout.hpp"
 #include "mm/regions.hpp"
 
@@ -41,7 +42,7 @@ const char* place_of(VirtAddr address) {
 }  // namespace
 
 void handle_trap(arch::TrapFrame& frame, arch::TrapKind kind, bool stack_overflow) {
-  if (stack_overflow) panic_on_overflow(frame);
+  if (stack_overflow && kFault != Fault::overflow_taken_for_abort) panic_on_overflow(frame);
   switch (kind) {
     case arch::TrapKind::synchronous: panic_on_synchronous(frame);
     case arch::TrapKind::irq: panic_at(frame, "interrupt from a mode that the kernel never runs in");

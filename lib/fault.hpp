@@ -22,6 +22,8 @@ enum class Fault : u8 {
   accessor_width,               ///< 16-bit this_cpu operations access 32 bits
   root_switch_keeps_tlb,        ///< no TLBI between the boot root and the own root
   unit_stride,                  ///< units are populated one page short of the static size
+  unit_overlap,                 ///< the last CPU's unit begins with the last page of its neighbour's
+  overflow_taken_for_abort,     ///< a stack overflow is reported like any other data abort
   sgi_ignores_cluster,          ///< SGI target written without Aff1
   mpidr_as_index,               ///< logical CPU number taken from Aff0
   disabled_memory_used,         ///< memory nodes with status "disabled" are added
@@ -39,6 +41,8 @@ enum class Fault : u8 {
   alias_is_local,               ///< PerCpu::here gives a local address
   lse_patch_keeps_tail,         ///< LSE patching leaves the rest of the LL/SC loop behind the new instruction
   narrow_compare_unextended,    ///< 8/16-bit cmpxchg compares the whole expected register
+  cpu_on_lies,                  ///< CPU_ON of the last CPU is not issued, but taken for a success
+  ping_unanswered,              ///< the last CPU ignores the IPI that it has to answer to be online
 };
 
 inline constexpr Fault kFault = Fault::ATOLL_FAULT;

@@ -134,7 +134,7 @@ class KernelRoots {
     write_descriptor(sync_table(root, va)[L::slot_of(va)], value);
   }
   void install_local(unsigned cpu, VirtAddr va, arch::Descriptor value);
-  Result<PhysAddr> take_block();
+  Result<PhysAddr> take_block() ATOLL_REQUIRES(lock_);
   std::optional<Difference> compare(const arch::Descriptor* own, const arch::Descriptor* master,
                                     int level) const;
 
@@ -145,8 +145,8 @@ class KernelRoots {
   CpuSet cpus_;
   std::array<PhysAddr, kMaxCpus> roots_{};
   /// What is left of the page that blocks smaller than a page are cut from.
-  PhysRange spare_;
-  bool frozen_ = false;
+  PhysRange spare_ ATOLL_GUARDED_BY(lock_);
+  bool frozen_ ATOLL_GUARDED_BY(lock_) = false;
   SyncCounters counters_ ATOLL_GUARDED_BY(lock_);
 };
 

@@ -15,16 +15,14 @@
 
 #include "arch-arm64/geometry.hpp"
 #include "arch-arm64/percpu_window.hpp"
-#include "arch/trap.hpp"
 #include "lib/address.hpp"
 #include "lib/config.hpp"
+#include "mm/stack_slots.hpp"
 
 namespace atl::mm {
 
 /// Bytes of one `Page`, a power of two; `mm/page.hpp` asserts it.
 inline constexpr u64 kPageStructBytes = 64;
-/// PID slots, each with a kernel stack slot of its own.
-inline constexpr u64 kStackSlots = 32768;
 
 template <class G>
 struct Layout : arch::PerCpuWindow<G> {
@@ -57,20 +55,21 @@ struct Layout : arch::PerCpuWindow<G> {
   static constexpr VirtRange kFixed{kGlobal.start - in_slots(256_MiB), in_slots(256_MiB)};
   static constexpr VirtRange kVmalloc{kVmemmap.end(), kFixed.start - kVmemmap.end()};
 
-  /// Kernel stack slot k occupies [start + k * 2 * stack, …); the stack is its upper half.
-  static constexpr u64 kStackBytes = G::kPageSize > 16_KiB ? G::kPageSize : 16_KiB;
-  static constexpr VirtRange kStacks{kVmalloc.start, kStackSlots * 2 * kStackBytes};
+  /// The slots of all kernel stacks, in the order of their numbers.
+  static constexpr VirtRange kStacks{kVmalloc.start, kStackSlots* StackSlots<G>::kSlotBytes};
+  static constexpr VirtRange stack(u64 slot) { return StackSlots<G>::stack_of(kStacks.start, slot); }
 
   /// Boot-time windows in the fixed region, each large enough for its use at any alignment.
   static constexpr VirtRange kFixDeviceTree{kFixed.start, 4_MiB};
   static constexpr VirtRange kFixConsole{kFixDeviceTree.end(), 64_KiB};
+  static constexpr VirtRange kFixEarlycon{kFixConsole.end(), 64_KiB};
   static constexpr VirtRange kFixPatch{kFixDeviceTree.start + 8_MiB, 8_MiB};
   static constexpr VirtRange kDevices{kFixPatch.end(), kFixed.size - 16_MiB};
 
   static_assert(kVmalloc.start < kVmalloc.end() && kStacks.size < kVmalloc.size);
   static_assert(kLocal.size + kImage.size <= 4_GiB || kImage.size > 4_GiB,
                 "the linker script bounds the image itself where the slot is large");
-  static_assert(kFixConsole.end() <= kFixPatch.start);
+  static_assert(kFixEarlycon.end() <= kFixPatch.start);
   static_assert(kVa > 48 || kFixed.start > kVmemmap.end());
   static_assert((~u64{0} << 48) <= kFixed.start.value(), "link-time addresses stay in the top 48 bits");
   static_assert(kShadow.start.is_aligned(kSlotBytes) && kVmemmap.start.is_aligned(kSlotBytes) &&
@@ -79,6 +78,5 @@ struct Layout : arch::PerCpuWindow<G> {
 };
 
 using KernelLayout = Layout<arch::KernelGeometry>;
-static_assert(KernelLayout::kStackBytes == arch::kStackBytes, "entry code tests kStackShift");
 
 }  // namespace atl::mm

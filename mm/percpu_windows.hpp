@@ -22,6 +22,11 @@ class PerCpuWindows {
   /// its windows. CPU 0's frames are the image's own. The CPU has a root and is not running on it yet.
   Result<> create_unit(unsigned cpu, PhysAddr frames, u64 bytes) {
     const usize pages = align_up(bytes, G::kPageSize) / G::kPageSize;
+    if (kFault == Fault::unit_overlap && is_last(cpu)) {
+      const VirtAddr neighbours_last = L::unit(cpu - 1) + (pages - 1) * G::kPageSize;
+      TRY(populate(cpu, 0, roots_.master().query(neighbours_last)->pa, 1));
+      return populate(cpu, G::kPageSize, frames + G::kPageSize, pages - 1);
+    }
     return populate(cpu, 0, frames, kFault == Fault::unit_stride ? pages - 1 : pages);
   }
 
@@ -48,10 +53,12 @@ class PerCpuWindows {
   }
 
  private:
+  /// And has a neighbour.
+  bool is_last(unsigned cpu) const { return cpu != 0 && cpu == roots_.possible_cpus() - 1; }
+
   /// Whose unit `cpu` sees in its local window: its own.
   unsigned linked_unit(unsigned cpu) const {
-    const bool is_last = cpu != 0 && cpu == roots_.possible_cpus() - 1;
-    return kFault == Fault::shared_window && is_last ? cpu - 1 : cpu;
+    return kFault == Fault::shared_window && is_last(cpu) ? cpu - 1 : cpu;
   }
 
   Roots& roots_;

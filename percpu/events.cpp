@@ -14,6 +14,7 @@ const char* to_string(Event event) {
     case Event::pages_freed: return "pages freed";
     case Event::tlb_broadcast: return "TLB broadcasts";
     case Event::console_input: return "console characters";
+    case Event::kinds: break;
   }
   return "?";
 }

@@ -18,8 +18,9 @@ enum class Event : u8 {
   pages_freed,
   tlb_broadcast,  ///< TLBI instructions that reach all CPUs
   console_input,  ///< characters
+  kinds,          ///< not an event: how many there are
 };
-inline constexpr usize kEventCount = 8;
+inline constexpr usize kEventCount = static_cast<usize>(Event::kinds);
 const char* to_string(Event event);
 
 using EventCounts = std::array<u64, kEventCount>;

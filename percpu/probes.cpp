@@ -1,5 +1,6 @@
 // One function for each operation, so that `make sizes` can count its instructions from the disassembly:
 // probe_<operation>_<bits>_pointer, with the address in a register, and probe_<operation>_<bits>_static.
+// They have a section of their own: the size of `.text` is what the kernel itself takes.
 #include "percpu/percpu.hpp"
 
 namespace atl::percpu {
@@ -19,24 +20,25 @@ ATOLL_PER_CPU PerCpu<Counted> probe_variable_128;
 
 // Results are dropped where the operation does not need them, so that moving them to x0 is not counted.
 // Nothing in the kernel calls these, so nothing declares them.
+#define ATOLL_PROBE [[gnu::section(".probes")]]
 #define ATOLL_PROBES(bits, T)                                                              \
   extern "C" {                                                                             \
-  T probe_read_##bits##_pointer(PerCpuPtr<T> p) { return p.read(); }                       \
-  void probe_write_##bits##_pointer(PerCpuPtr<T> p, T v) { p.write(v); }                   \
-  void probe_add_##bits##_pointer(PerCpuPtr<T> p, T v) { p.add(v); }                       \
-  void probe_add_return_##bits##_pointer(PerCpuPtr<T> p, T v) { p.add_return(v); }         \
-  void probe_and_##bits##_pointer(PerCpuPtr<T> p, T v) { p.and_bits(v); }                  \
-  void probe_or_##bits##_pointer(PerCpuPtr<T> p, T v) { p.or_bits(v); }                    \
-  void probe_xchg_##bits##_pointer(PerCpuPtr<T> p, T v) { p.exchange(v); }                 \
-  void probe_cmpxchg_##bits##_pointer(PerCpuPtr<T> p, T a, T b) { p.compare_exchange(a, b); } \
-  T probe_read_##bits##_static() { return probe_variable_##bits.read(); }                  \
-  void probe_write_##bits##_static(T v) { probe_variable_##bits.write(v); }                \
-  void probe_add_##bits##_static(T v) { probe_variable_##bits.add(v); }                    \
-  void probe_add_return_##bits##_static(T v) { probe_variable_##bits.add_return(v); }      \
-  void probe_and_##bits##_static(T v) { probe_variable_##bits.and_bits(v); }               \
-  void probe_or_##bits##_static(T v) { probe_variable_##bits.or_bits(v); }                 \
-  void probe_xchg_##bits##_static(T v) { probe_variable_##bits.exchange(v); }              \
-  void probe_cmpxchg_##bits##_static(T a, T b) { probe_variable_##bits.compare_exchange(a, b); } \
+  ATOLL_PROBE T probe_read_##bits##_pointer(PerCpuPtr<T> p) { return p.read(); }           \
+  ATOLL_PROBE void probe_write_##bits##_pointer(PerCpuPtr<T> p, T v) { p.write(v); }       \
+  ATOLL_PROBE void probe_add_##bits##_pointer(PerCpuPtr<T> p, T v) { p.add(v); }           \
+  ATOLL_PROBE void probe_add_return_##bits##_pointer(PerCpuPtr<T> p, T v) { p.add_return(v); } \
+  ATOLL_PROBE void probe_and_##bits##_pointer(PerCpuPtr<T> p, T v) { p.and_bits(v); }      \
+  ATOLL_PROBE void probe_or_##bits##_pointer(PerCpuPtr<T> p, T v) { p.or_bits(v); }        \
+  ATOLL_PROBE void probe_xchg_##bits##_pointer(PerCpuPtr<T> p, T v) { p.exchange(v); }     \
+  ATOLL_PROBE void probe_cmpxchg_##bits##_pointer(PerCpuPtr<T> p, T a, T b) { p.compare_exchange(a, b); } \
+  ATOLL_PROBE T probe_read_##bits##_static() { return probe_variable_##bits.read(); }      \
+  ATOLL_PROBE void probe_write_##bits##_static(T v) { probe_variable_##bits.write(v); }    \
+  ATOLL_PROBE void probe_add_##bits##_static(T v) { probe_variable_##bits.add(v); }        \
+  ATOLL_PROBE void probe_add_return_##bits##_static(T v) { probe_variable_##bits.add_return(v); } \
+  ATOLL_PROBE void probe_and_##bits##_static(T v) { probe_variable_##bits.and_bits(v); }   \
+  ATOLL_PROBE void probe_or_##bits##_static(T v) { probe_variable_##bits.or_bits(v); }     \
+  ATOLL_PROBE void probe_xchg_##bits##_static(T v) { probe_variable_##bits.exchange(v); }  \
+  ATOLL_PROBE void probe_cmpxchg_##bits##_static(T a, T b) { probe_variable_##bits.compare_exchange(a, b); } \
   }
 
 ATOLL_PROBES(8, u8)
@@ -45,8 +47,13 @@ ATOLL_PROBES(32, u32)
 ATOLL_PROBES(64, u64)
 
 extern "C" {
-void probe_cmpxchg_128_pointer(PerCpuPtr<Counted> p, Counted a, Counted b) { p.compare_exchange(a, b); }
-void probe_cmpxchg_128_static(Counted a, Counted b) { probe_variable_128.compare_exchange(a, b); }
+ATOLL_PROBE void probe_cmpxchg_128_pointer(PerCpuPtr<Counted> p, Counted a, Counted b) {
+  p.compare_exchange(a, b);
 }
+ATOLL_PROBE void probe_cmpxchg_128_static(Counted a, Counted b) { probe_variable_128.compare_exchange(a, b); }
+}
+
+#undef ATOLL_PROBES
+#undef ATOLL_PROBE
 
 }  // namespace atl::percpu

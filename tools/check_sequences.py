@@ -12,6 +12,8 @@ On every path through the function
   * `dc cvau` comes before `dsb ish`, and `ic ivau` between `dsb ish` and `dsb ish; isb`; what is cleaned or
     invalidated for a CPU without its MMU, before `dsb sy`,
   * WFI comes after a DSB,
+  * where a CPU enters, it masks everything and takes the stack pointer of its level, before all else; and HCR_EL2 is
+    written before an ISB and then SCTLR_EL1, which with E2H set would be another register,
   * the descriptors that KernelRoots stores come between `dsb ishst` and `dsb ishst; isb`.
 No function of the kernel's own uses a SIMD or floating-point register; a library's may, where the kernel lets it.
 
@@ -34,6 +36,8 @@ DSB_LOCAL = r"dsb (nsh|ish|sy)$"
 DSB_SHARED = r"dsb (ish|sy)$"
 DSB_ANY = r"dsb "
 ISB = r"isb$"
+# An exception return is as good (Arm ARM, "context synchronization event").
+ISB_OR_ERET = r"(isb|eret)$"
 
 # What may not stand between an instruction and its barrier: what the barrier should have ordered.
 MMU_ON = r"msr sctlr_el1,"
@@ -56,7 +60,8 @@ RULES = (
     Rule(r"tlbi \w+[io]s\b", before=DSB_STORES, after=(DSB_SHARED, ISB)),
     Rule(LOCAL_TLBI, after=(DSB_LOCAL, ISB)),
     Rule(r"msr ttbr[01]_el1,", after=(ISB,), between=ACCESSES),
-    Rule(r"msr (sctlr|tcr|mair|cpacr|vbar)_el1,", after=(ISB,), between=ACCESSES),
+    Rule(r"msr (sctlr|tcr|mair|cpacr|vbar)_el1,", after=(ISB_OR_ERET,), between=ACCESSES),
+    Rule(r"msr hcr_el2,", after=(ISB,), between=ACCESSES),
     Rule(r"at s1e", after=(ISB, r"mrs x\d+, par_el1"), between=ACCESSES),
     Rule(r"mrs x\d+, cntvct_el0", before=ISB, between=ACCESSES),
     Rule(r"msr (icc_sgi1r_el1|s3_0_c12_c11_5),", before=DSB_STORES),
@@ -75,6 +80,8 @@ CONFINED = (
 )
 
 SWITCH_ROOT = ["msr ttbr1_el1, x0", "isb", "tlbi vmalle1", "dsb nsh", "isb", "msr ttbr1_el1, x1", "isb"]
+ENTRIES = ("primary_entry", "secondary_entry")
+ENTRY = ["msr daifset, #0xf", "msr spsel, #0x1"]
 INSTALL = re.compile(r"\w*11KernelRoots\w*?(7install|13install_local)E")
 
 
@@ -162,13 +169,16 @@ def findings(functions: list[Function], library: set[str]) -> Iterator[str]:
             texts = [instruction.text for instruction in function.code]
             if not any(texts[i:i + len(SWITCH_ROOT)] == SWITCH_ROOT for i in range(len(texts))):
                 found.append((0, f"is not `{'; '.join(SWITCH_ROOT)}`"))
+        if function.name in ENTRIES and [instruction.text for instruction in function.code[:2]] != ENTRY:
+            found.append((0, f"does not begin with `{'; '.join(ENTRY)}`"))
         for i, message in found:
             at = function.code[i]
             yield f"{function.name}+{at.address - function.start:#x}: {at.text}: {message}"
     for instruction in sorted(missing):
         yield f"no instruction `{readable(instruction)}` in the image"
-    if "switch_root" not in names:
-        yield "no function switch_root"
+    for name in ("switch_root", *ENTRIES):
+        if name not in names:
+            yield f"no function {name}"
     if not any(map(is_install, functions)):
         yield "no function KernelRoots::install"
 

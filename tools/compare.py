@@ -99,8 +99,8 @@ def add_boots(table):
     table.row("  selftests passed/failed", of_both(selftests))
     table.row("  seconds from start to all online", of_both(seconds))
     table.heading("local")
-    table.row("  start to all online / bare program, direct", floor_ratio("direct"))
-    table.row("  start to all online / bare payload, U-Boot", floor_ratio("uboot"))
+    table.row("  start to power-off / a bare program's, direct", floor_ratio("direct"))
+    table.row("  start to power-off / a bare program's, U-Boot", floor_ratio("uboot"))
     table.row("  page-table bytes per CPU", table_bytes)
 
 
@@ -120,10 +120,15 @@ def add_text(table):
             return None
         return f"{grouped(preempt - local)} ({100 * (preempt - local) / preempt:.1f} %)"
 
-    table.heading(".text bytes, without debug checks and selftests")
+    def sites(page):
+        counts = [table.figures.need("op_sites", page=page, percpu=p, op="all", toolchain="gcc") for p in ACCESSORS]
+        return None if None in counts else " : ".join(map(grouped, counts))
+
+    table.heading(".text bytes, without debug checks, selftests and probes")
     for percpu in ACCESSORS:
         table.row(f"  {percpu}", shown(percpu))
     table.row("  saved by local", saved)
+    table.row("  per-CPU operations in it, local : preempt", sites)
 
 
 def add_operations(table):
@@ -145,16 +150,19 @@ def add_operations(table):
 
     def sites(op, atomics):
         def text(page):
+            number = figures.need("op_sites", page=page, percpu="local", op=op, toolchain="gcc")
             spread = [figures.need("site_instructions", page=page, percpu="local", op=op, quantile=quantile,
                                    atomics=atomics) for quantile in ("min", "median", "max")]
-            return None if None in spread else " / ".join(f"{value:.0f}" for value in spread)
+            if None in (number, *spread):
+                return None
+            return f"{number:.0f} x " + " / ".join(f"{value:g}" for value in spread)
         return text
 
     steps = [(op, "llsc") for op in OPERATIONS] + [(op, "lse") for op in ATOMIC]
     table.heading("instructions per 64-bit operation on a pointer, local : preempt (+ NOPs left by patching)")
     for op, atomics in steps:
         table.row(label(op, atomics), cell(op, atomics))
-    table.heading("instructions at the kernel's own sites under local, min / median / max")
+    table.heading("at the kernel's own sites under local, number x instructions min / median / max")
     # The kernel need not use every operation.
     used = {record["op"] for record in figures.all("site_instructions", percpu="local")} or OPERATIONS
     for op, atomics in steps:

@@ -50,8 +50,10 @@ class Elf:
         header = self.sections.get(name)
         return b"" if header is None else self.data[header[4]:header[4] + header[5]]
 
-    def text_bytes(self) -> int:
-        return self.sections[".text"][5]
+    def section_range(self, name: str) -> range:
+        """The addresses of a section, none where there is no such section."""
+        header = self.sections.get(name)
+        return range(0) if header is None else range(header[3], header[3] + header[5])
 
     def bytes_at(self, address: int, size: int) -> bytes:
         for start, length, offset in self._loaded:

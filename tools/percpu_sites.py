@@ -3,7 +3,8 @@
 Each operation left a record in the ELF file's `.percpu_sites` (arch-impl/percpu_atomic.hpp): where a sequence
 starts and ends, or the two ends of an operation of several parts. From these, the patch table and the
 instructions themselves come: how long each site is, how long after LSE patching (and how many NOPs that leaves),
-what the probe functions take (percpu/probes.cpp), and the size of `.text`.
+what the probe functions take (percpu/probes.cpp), and the size of `.text`. The probes have a section of their
+own, `.probes`: neither their size nor their sites are the kernel's.
 
 A site's length is that of its straight path: the loop once, no reschedule. Between the ends of an operation of
 several parts the compiler may have placed the making of its address and operands, so the two variants' sites are
@@ -92,8 +93,11 @@ class Site:
 
 @dataclass
 class Report:
+    """`text_bytes` and `sites` are the kernel's own, without those of the probes."""
+
     text_bytes: int
     sites: list[Site]
+    probe_sites: int
     probes: dict[tuple[str, int, str], Count]  # by operation, bits, form
     variant: str
     elf: Elf = field(repr=False)
@@ -230,10 +234,13 @@ def examine(path: Path) -> Report:
     sequences, begins, ends = read_records(elf, read_patches(elf))
     sites = sorted(find_sites(elf, sequences, begins, ends), key=lambda s: s.address)
     probes = {}
+    probe_code = elf.section_range(".probes")
     for name, address in elf.symbols.items():
         match = re.fullmatch(r"probe_(\w+)_(\d+)_(pointer|static)", name)
         if not match:
             continue
+        if address not in probe_code:
+            raise SiteError(f"{name} is not in .probes")
         found = walk(elf, sequences, address, lambda at: is_return(elf.instruction(at)))
         if found is None:
             raise SiteError(f"{name} does not return")
@@ -241,8 +248,8 @@ def examine(path: Path) -> Report:
     variants = {site.variant for site in sites}
     if len(variants) != 1:
         raise SiteError(f"sites of several variants: {', '.join(sorted(variants))}")
-    return Report(elf.text_bytes(), [s for s in sites if not s.function.startswith("probe_")], probes,
-                  variants.pop(), elf)
+    own = [site for site in sites if site.address not in probe_code]
+    return Report(len(elf.section_range(".text")), own, len(sites) - len(own), probes, variants.pop(), elf)
 
 
 def by_operation(report: Report) -> dict[str, list[Count]]:
@@ -258,7 +265,8 @@ QUANTILES = (("min", min), ("median", statistics.median), ("max", max))
 def print_table(name: str, report: Report, out) -> None:
     def shown(count: Count, operation: str) -> str:
         return f"{count.llsc:5}" if operation in PLAIN else f"{count.llsc:5}   {count.lse:2}+{count.nops} NOP"
-    print(f"{name}: {report.variant}, .text {report.text_bytes} bytes, {len(report.sites)} sites", file=out)
+    print(f"{name}: {report.variant}, .text {report.text_bytes} bytes, {len(report.sites)} sites "
+          f"(and {report.probe_sites} in probes)", file=out)
     print("  probes (64 bits)         pointer: LL/SC, LSE   static: LL/SC, LSE", file=out)
     for operation in OPERATIONS:
         cells = [shown(report.probes[operation, 64, form], operation)
@@ -274,7 +282,7 @@ def figures(report: Report, keys: dict[str, str | int]) -> list[metrics.Record]:
     """The records that METRICS names, LL/SC and LSE apart where they differ."""
     keys = {**keys, "percpu": report.variant, "source": "disasm"}
     records = [metrics.record("text_bytes", report.text_bytes, "bytes", **keys),
-               metrics.record("op_sites", len(report.sites), "count", **keys)]
+               metrics.record("op_sites", len(report.sites), "count", op="all", **keys)]
     for (operation, bits, form), count in sorted(report.probes.items()):
         if bits != 64:
             continue

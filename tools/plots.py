@@ -19,10 +19,10 @@ set border 1
 set xtics nomirror scale 0
 set ytics nomirror scale 0
 set grid ytics linetype 1 linecolor rgb "#0000ff"
-set key outside top center horizontal reverse Left samplen 1.5
+{key}
 set ylabel "{unit}"
 set xlabel "{across}"
-set bmargin 4
+set bmargin {margin}
 $data << EOD
 {rows}
 EOD
@@ -56,8 +56,11 @@ class BarChart:
             for j, title in enumerate(self.series)
         )
         style, box = ("rowstacked", 0.6) if self.stacked else ("clustered gap 1", 0.9)
-        script = _SCRIPT.format(name=self.name, style=style, box=box, unit=self.unit, across=self.across, rows=rows,
-                                series=series)
+        key = "set key outside top center horizontal reverse Left samplen 1.5" if len(self.series) > 1 else "unset key"
+        # Lines of text below the axis: the categories' names, broken at blanks, and the label.
+        lines = max(category.count(" ") for category in self.categories) + 1 + 1.5 * bool(self.across)
+        script = _SCRIPT.format(name=self.name, style=style, box=box, key=key, margin=lines + 0.5, unit=self.unit,
+                                across=self.across, rows=rows, series=series)
         drawn = subprocess.run(["gnuplot"], input=script, stdout=subprocess.PIPE, text=True, check=True)
         return _for_page(drawn.stdout)
 

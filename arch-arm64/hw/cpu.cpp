@@ -16,8 +16,7 @@ CpuFeatures read_cpu_features() {
   return {.lse = has_lse(ATOLL_READ_SYSREG("id_aa64isar0_el1")),
           .common_not_private = has_common_not_private(ATOLL_READ_SYSREG("id_aa64mmfr2_el1")),
           .multithreaded = is_multithreaded(mpidr()),
-          .physical_bits = output_address_bits(ATOLL_READ_SYSREG("id_aa64mmfr0_el1")),
-          .midr = ATOLL_READ_SYSREG("midr_el1")};
+          .physical_bits = output_address_bits(ATOLL_READ_SYSREG("id_aa64mmfr0_el1"))};
 }
 
 }  // namespace atl::arch

@@ -14,6 +14,7 @@ inline void enable() {
   ATOLL_WRITE_SYSREG("S3_0_C4_C6_0", 0xff);  // ICC_PMR_EL1
   ATOLL_WRITE_SYSREG("S3_0_C12_C12_3", 0);   // ICC_BPR1_EL1: all of the priority counts for preemption
   ATOLL_WRITE_SYSREG("S3_0_C12_C12_4", 0);   // ICC_CTLR_EL1: EOImode 0
+  ATOLL_WRITE_SYSREG("S3_0_C12_C9_0", 0);    // ICC_AP1R0_EL1: nothing is active, whatever ran here before
   ATOLL_WRITE_SYSREG("S3_0_C12_C12_7", 1);   // ICC_IGRPEN1_EL1
   asm volatile("isb" ::: "memory");
 }
@@ -21,14 +22,14 @@ inline void enable() {
 /// ICC_IAR1_EL1. The DSB makes the acknowledgement's effect, and what an SGI's sender stored, visible to
 /// what follows, also when no new exception lies between.
 inline u32 acknowledge() {
-  const u64 intid = ATOLL_READ_SYSREG("S3_0_C12_C12_0");
+  const u64 token = ATOLL_READ_SYSREG("S3_0_C12_C12_0");
   asm volatile("dsb sy" ::: "memory");
-  return static_cast<u32>(intid);
+  return static_cast<u32>(token);
 }
 
 /// ICC_EOIR1_EL1.
-inline void end_of_interrupt(u32 intid) {
-  ATOLL_WRITE_SYSREG("S3_0_C12_C12_1", intid);
+inline void end_of_interrupt(u32 token) {
+  ATOLL_WRITE_SYSREG("S3_0_C12_C12_1", token);
   asm volatile("isb" ::: "memory");
 }
 

@@ -18,9 +18,12 @@ bool wait_for_writes(RegisterBlock block, u64 control, u32 pending) {
   return poll([=] { return (block.read32(control) & pending) == 0; });
 }
 
-/// Group 1, off, one priority: the interrupts from `first` on, 32 of them.
+/// Group 1, off, one priority: the interrupts from `first` on, 32 of them. What a loader or an earlier kernel left is
+/// forgotten: a pending interrupt would come once enabled, an active one never again.
 void reset_interrupts(RegisterBlock bank, u32 first) {
   bank.write32(gic::register_of(gic::BitArray::clear_enable, first), ~u32{0});
+  bank.write32(gic::register_of(gic::BitArray::clear_pending, first), ~u32{0});
+  bank.write32(gic::register_of(gic::BitArray::clear_active, first), ~u32{0});
   bank.write32(gic::register_of(gic::BitArray::group, first), ~u32{0});
   for (u32 irq = first; irq < first + 32; irq += 4) {
     bank.write32(gic::priority_register(irq), gic::kPriorities);
@@ -44,7 +47,7 @@ Result<> GicV3::init(const GicRegisters& registers, std::span<const u64> mpidrs)
   interrupt_count_ = distributor::interrupt_count(distributor_.read32(distributor::kType));
 
   gic::for_each_redistributor(
-      registers.redistributor_regions,
+      registers.redistributor_regions, registers.redistributor_stride,
       [](VirtAddr base) { return RegisterBlock(base).read64(redistributor::kType); },
       [this](VirtAddr base, gic::RedistributorType type) {
         if (const auto cpu = find_cpu(type.affinity())) redistributors_[*cpu] = RegisterBlock(base);
@@ -94,8 +97,11 @@ void GicV3::disable(IrqNumber irq) {
   }
 }
 
-IrqNumber GicV3::acknowledge() { return gic::cpu_interface::acknowledge(); }
-void GicV3::end(IrqNumber irq) { gic::cpu_interface::end_of_interrupt(irq); }
+Acknowledgement GicV3::acknowledge() {
+  const u32 token = gic::cpu_interface::acknowledge();
+  return {.irq = token & gic::kIntidMask, .token = token};
+}
+void GicV3::end(Acknowledgement taken) { gic::cpu_interface::end_of_interrupt(taken.token); }
 
 void GicV3::send(unsigned sgi, const CpuSet& targets) {
   for_each_sgi_request(targets, mpidrs_, sgi,

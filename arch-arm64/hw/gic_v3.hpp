@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "arch-arm64/hw/gic_acknowledgement.hpp"
 #include "arch-arm64/hw/mmio.hpp"
 #include "arch-arm64/mpidr.hpp"
 #include "arch/interrupts.hpp"
@@ -27,8 +28,8 @@ class GicV3 {
   u32 interrupt_count() const { return interrupt_count_; }
 
   /// The pending interrupt of the highest priority, now active, or a number from `kFirstSpecial` on.
-  IrqNumber acknowledge();
-  void end(IrqNumber irq);
+  Acknowledgement acknowledge();
+  void end(Acknowledgement taken);
 
   void send(unsigned sgi, const CpuSet& targets);
   void send_one(unsigned sgi, unsigned cpu);

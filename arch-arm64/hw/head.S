@@ -11,6 +11,13 @@
 // EL1h with D, A, I, F masked.
 #define SPSR_EL1H 0x3c5
 
+// Entries begin with this: whatever the loader left, nothing interrupts a CPU that has no vectors, and SP is
+// the one that the vectors expect. tools/check_sequences.py holds it.
+.macro mask_everything
+  msr daifset, #0xf
+  msr spsel, #1
+.endm
+
   .section .head.text, "ax"
   .globl _start
 _start:
@@ -24,10 +31,16 @@ _start:
   .long 0
 
 function primary_entry
+  mask_everything
   mov x19, x0
   bl drop_to_el1
   isb
   mrs x20, cntvct_el0
+
+  // The loader cleans what it loads to the point of coherency, and nothing else. A line of our BSS that it left
+  // dirty would be evicted some time after we have written there with the cache off, on top of what we wrote.
+  // So those lines leave the cache before the first store.
+  bl clean_writable_image
 
   adr_l x0, __boot_stack_top
   mov sp, x0
@@ -56,15 +69,14 @@ function primary_entry
   mrs x0, id_aa64mmfr0_el1
   bl early_require_granule // prints and stops if this CPU cannot run the image
   mrs x0, id_aa64mmfr0_el1
-  bl early_map_kernel      // x0: EarlyRoots
+  bl early_map_kernel      // x0: EarlyRoots, or 0
+  cbz x0, early_stop_without_tables
   ldp x21, x22, [x0]       // identity root, boot root
   ldr x23, [x0, #16]       // TCR
 
-  // What was written with the cache off must not be shadowed by a line that the firmware or a speculative
-  // access left behind: drop those lines before the first cached access.
-  adr_l x0, __data_start
-  adr_l x1, __image_end
-  bl invalidate_to_poc
+  // What was written with the cache off must not be shadowed by a line that a speculative access has brought
+  // in since. Such a line is clean, so nothing is written back over it.
+  bl clean_writable_image
 
   adr_l x24, _start
   mov x0, x21
@@ -77,6 +89,7 @@ end_function primary_entry
 
 // With context_id in x0: the physical address of this CPU's SecondaryBoot.
 function secondary_entry
+  mask_everything
   mov x19, x0
   bl drop_to_el1
   add sp, x19, #SECONDARY_BYTES   // its early stack ends the structure
@@ -103,18 +116,20 @@ end_function secondary_entry
 // Leaves EL2, if entered there, for EL1 with EL2 out of the way: no traps, virtual counter = physical.
 // Clobbers x0, x1. Returns at EL1h with everything masked.
 function drop_to_el1
-  ldr x0, =SCTLR_RES1
-  mrs x1, CurrentEL
-  cmp x1, #(2 << 2)
+  ldr x1, =SCTLR_RES1
+  mrs x0, CurrentEL
+  cmp x0, #(2 << 2)
   b.eq 0f
-  msr sctlr_el1, x0
+  msr sctlr_el1, x1
   isb
   ret
 0:
-  msr sctlr_el1, x0
+  // HCR_EL2 first: as long as E2H is set, `sctlr_el1` names SCTLR_EL2 here, and CNTHCTL_EL2 and CPTR_EL2
+  // have another format.
   mov x0, #(1 << 31)            // HCR_EL2.RW: EL1 is AArch64
   msr hcr_el2, x0
   isb
+  msr sctlr_el1, x1
   mov x0, #3                    // CNTHCTL_EL2: EL1 may use the physical counter and timer
   msr cnthctl_el2, x0
   msr cntvoff_el2, xzr
@@ -165,20 +180,23 @@ function enable_mmu
   ret
 end_function enable_mmu
 
-// Drops the cache lines of [x0, x1), both multiples of the line size, without writing them back.
-function invalidate_to_poc
+// Cleans and invalidates, to the point of coherency, all of the image that is written: data, BSS, early tables.
+// Both ends are multiples of 64 KiB, more than any line, so no line reaches beyond them. Clobbers x0 to x3.
+function clean_writable_image
+  adr_l x0, __data_start
+  adr_l x1, __image_end
   mrs x2, ctr_el0
   ubfx x2, x2, #16, #4          // DminLine: log2 of words
   mov x3, #4
   lsl x3, x3, x2
 0:
-  dc ivac, x0
+  dc civac, x0
   add x0, x0, x3
   cmp x0, x1
   b.lo 0b
   dsb sy
   ret
-end_function invalidate_to_poc
+end_function clean_writable_image
 
 function park
   msr daifset, #0xf

@@ -2,6 +2,7 @@
 #include "arch/interrupts.hpp"
 
 #include <array>
+#include <atomic>
 
 #include "arch-arm64/gic_v3_registers.hpp"
 #include "arch-arm64/hw/gic_v3.hpp"
@@ -13,13 +14,14 @@ namespace {
 
 constinit GicV3 controller;
 constinit std::array<IrqHandler, gic::kFirstSpecial> irq_handlers{};
-constinit std::array<void (*)(), kIpiKinds> ipi_handlers{};
+constinit std::array<std::atomic<void (*)()>, kIpiKinds> ipi_handlers{};
 
 static_assert(kIpiKinds <= gic::kSgiCount);
 
 void handle_ipi(unsigned kind) {
   // A kind without a handler is one that nobody waits for.
-  if (kind < kIpiKinds && ipi_handlers[kind] != nullptr) ipi_handlers[kind]();
+  if (kind >= kIpiKinds) return;
+  if (const auto handler = ipi_handlers[kind].load(std::memory_order_acquire)) handler();
 }
 
 void handle_device(IrqNumber irq) {
@@ -56,7 +58,9 @@ void irq_disable_line(IrqNumber irq) {
   if (is_line(irq)) controller.disable(irq);
 }
 
-void ipi_set_handler(Ipi kind, void (*handler)()) { ipi_handlers[static_cast<unsigned>(kind)] = handler; }
+void ipi_set_handler(Ipi kind, void (*handler)()) {
+  ipi_handlers[static_cast<unsigned>(kind)].store(handler, std::memory_order_release);
+}
 
 void ipi_send(Ipi kind, const CpuSet& targets) { controller.send(static_cast<unsigned>(kind), targets); }
 
@@ -66,14 +70,14 @@ void ipi_send_all_others(Ipi kind) { controller.send_all_others(static_cast<unsi
 
 void dispatch_interrupts() {
   for (;;) {
-    const IrqNumber irq = controller.acknowledge();
-    if (irq >= gic::kFirstSpecial) return;
-    if (irq < gic::kSgiCount) {
-      handle_ipi(irq);
+    const Acknowledgement taken = controller.acknowledge();
+    if (taken.irq >= gic::kFirstSpecial) return;
+    if (taken.irq < gic::kSgiCount) {
+      handle_ipi(taken.irq);
     } else {
-      handle_device(irq);
+      handle_device(taken.irq);
     }
-    controller.end(irq);
+    controller.end(taken);
   }
 }
 

@@ -27,6 +27,9 @@ constexpr u32 kReceiveTimeoutInterrupt = 1 << 6;
 constexpr unsigned kTransmitTurns = 1'000'000;
 
 constinit RegisterBlock uart;
+/// The FIFO stayed full as long as anybody would wait. Until it has room again nobody waits a second time: a message
+/// of a hundred characters would take a hundred times as long.
+constinit bool is_stuck = false;
 
 }  // namespace
 
@@ -39,7 +42,8 @@ void uart_init(VirtAddr registers) {
 
 void uart_put(char c) {
   if (!uart.is_mapped()) return;
-  if (!poll([] { return (uart.read32(kFlags) & kTransmitFull) == 0; }, kTransmitTurns)) return;
+  is_stuck = !poll([] { return (uart.read32(kFlags) & kTransmitFull) == 0; }, is_stuck ? 1 : kTransmitTurns);
+  if (is_stuck) return;
   uart.write32(kData, static_cast<unsigned char>(c));
 }
 

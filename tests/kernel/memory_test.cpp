@@ -1,6 +1,7 @@
 // Physical pages, the linear map and kernel stacks as they stand after boot.
 #include "arch/mmu.hpp"
 #include "kernel/boot_memory.hpp"
+#include "kernel/secondary_memory.hpp"
 #include "tests/kernel/selftest.hpp"
 #include "tests/kernel/support.hpp"
 

@@ -84,7 +84,9 @@ ATOLL_SELFTEST(new_top_level_slot_reaches_every_root) {
 ATOLL_SELFTEST(nothing_is_writable_and_executable) {
   mm::PageTableDump dump(mm::kRegions<mm::KernelLayout>, nullptr);
   using Geometry = mm::KernelLayout::Geometry;
-  mm::kernel_roots().local(0).visit({Geometry::kKernelStart, Geometry::kKernelBytes}, dump);
+  mm::with_kernel_tables([&](mm::KernelTables& tables) {
+    tables.roots.local(0).visit({Geometry::kKernelStart, Geometry::kKernelBytes}, dump);
+  });
   EXPECT(dump.finish().passed());
 }
 

@@ -1,12 +1,13 @@
 // Bring-up, CPU numbers, inter-processor interrupts and calls.
+#include <array>
 #include <atomic>
 
 #include "arch/cpu.hpp"
 #include "arch/interrupts.hpp"
 #include "arch/timer.hpp"
-#include "kernel/wait.hpp"
 #include "tests/kernel/selftest.hpp"
 #include "tests/kernel/support.hpp"
+#include "tests/kernel/waiting.hpp"
 
 namespace atl {
 namespace {
@@ -44,41 +45,47 @@ ATOLL_SELFTEST(case02_every_cpu_interrupts_every_other) {
     });
     expected += others;
     // The senders' writes and the receivers' interrupts are the machine's: give it time, but not for ever.
-    const u64 deadline = arch::timer_ticks() + arch::ns_to_ticks(10'000'000'000);
-    while (g_received.load(std::memory_order_relaxed) < expected && arch::timer_ticks() < deadline) {
-      wait_until([] { return false; }, arch::timer_ticks() + arch::ns_to_ticks(200'000));
-    }
+    look_until([&] { return g_received.load(std::memory_order_relaxed) >= expected; });
   });
   EXPECT_EQ(g_received.load(), others * (others + 1));
   arch::ipi_set_handler(arch::Ipi::reschedule, nullptr);
 }
 
-/// Two CPUs that wait for each other's calls: both must serve while they wait.
-struct MutualCall {
-  unsigned target;
-  std::atomic<unsigned>* done;
-};
+/// Two CPUs that wait for each other's calls: both must serve while they wait. They meet before each call, so that
+/// neither call is served before the other is made.
+struct MutualCalls {
+  static constexpr unsigned kRounds = 100;
 
-void call_the_other(void* argument) {
-  const auto& mutual = *static_cast<const MutualCall*>(argument);
-  for (int i = 0; i < 10; ++i) call_on(CpuSet::of(mutual.target), [] {});
-  mutual.done->fetch_add(1, std::memory_order_release);
+  std::atomic<unsigned> met = 0;
+  std::atomic<unsigned> done = 0;
+  std::array<unsigned, 2> cpus{};
+};
+// Static: under the fault that this test is for, the two never come back from using it.
+constinit MutualCalls g_mutual;
+
+void call_the_other(void* target) {
+  for (unsigned round = 1; round <= MutualCalls::kRounds; ++round) {
+    g_mutual.met.fetch_add(1);
+    const u64 deadline = arch::timer_ticks() + arch::ns_to_ticks(kTestPatienceNs);
+    while (g_mutual.met.load() < 2 * round) {
+      if (arch::timer_ticks() > deadline) return;
+    }
+    call_on(CpuSet::of(*static_cast<const unsigned*>(target)), [] {});
+  }
+  g_mutual.done.fetch_add(1, std::memory_order_release);
 }
 
 ATOLL_SELFTEST(case44_waiting_cpus_serve_calls, "needs three CPUs") {
   if (online_cpus().count() < 3) return selftest_skip("needs three CPUs");
-  // Static: under the fault that this test is for, the two never come back from using them.
-  static std::atomic<unsigned> done;
-  static MutualCall one{2, &done};
-  static MutualCall two{1, &done};
-  done.store(0);
-  run_when_idle(1, call_the_other, &one);
-  run_when_idle(2, call_the_other, &two);
-  const u64 deadline = arch::timer_ticks() + arch::ns_to_ticks(10'000'000'000);
-  while (done.load(std::memory_order_acquire) < 2 && arch::timer_ticks() < deadline) {
-    wait_until([] { return false; }, arch::timer_ticks() + arch::ns_to_ticks(1'000'000));
-  }
-  EXPECT_THAT(done.load() == 2, "CPUs 1 and 2 wait for each other's calls");
+  auto& [one, two] = g_mutual.cpus;
+  one = online_after(0);
+  two = online_after(one);
+  g_mutual.met.store(0);
+  g_mutual.done.store(0);
+  run_when_idle(one, call_the_other, &two);
+  run_when_idle(two, call_the_other, &one);
+  const bool both = look_until([] { return g_mutual.done.load(std::memory_order_acquire) == 2; });
+  EXPECT_THAT(both, "CPUs {} and {} wait for each other's calls", one, two);
 }
 
 ATOLL_SELFTEST(calls_run_once_on_every_target) {

@@ -30,12 +30,15 @@ class ScratchPage {
 
   VirtAddr address() const { return va_; }
   Result<> map(PhysAddr frame) {
-    return mm::kernel_roots().master().map(va_, frame, arch::kPageSize, arch::kKernelData);
+    return mm::with_kernel_tables([&](mm::KernelTables& tables) {
+      return tables.master().map(va_, frame, arch::kPageSize, arch::kKernelData);
+    });
   }
   /// Unmaps and flushes on all CPUs.
   Result<> unmap() {
     mm::BroadcastFlush flush;
-    return mm::kernel_roots().master().unmap({va_, arch::kPageSize}, flush);
+    return mm::with_kernel_tables(
+        [&](mm::KernelTables& tables) { return tables.master().unmap({va_, arch::kPageSize}, flush); });
   }
 
  private:

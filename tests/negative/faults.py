@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from tests.qemu.build import ROOT, Build
-from tests.qemu.matrix import Boot, Check
+from tests.qemu.matrix import Boot, Check, boots
 
 FAULT_HEADER = ROOT / "lib/fault.hpp"
 
@@ -59,13 +59,31 @@ class OutsideFault:
                      **self.machine)
 
 
+@dataclass(frozen=True)
+class BootFault:
+    """Caught by the check of a boot of the matrix, which `test` names. `message` is a regular expression in a
+    problem that it reports."""
+
+    name: str
+    test: str
+    message: str
+
+    def boot(self, planted: bool) -> Boot:
+        """That boot, with the fault or without."""
+        boot = next(boot for boot in boots() if boot.name == self.test)
+        return replace(boot, name=f"{self.name}.{self.test}.{'planted' if planted else 'control'}",
+                       build=replace(boot.build, fault=self.name) if planted else boot.build)
+
+
 def _boot(fault: KernelFault | OutsideFault, planted: bool, **machine: object) -> Boot:
     build = replace(fault.build, fault=fault.name) if planted else fault.build
     name = f"{fault.name}.{fault.test}.{fault.build.name}.{'planted' if planted else 'control'}"
     return Boot(name=name, build=build, **machine)  # type: ignore[arg-type]
 
 
-Fault = HostFault | KernelFault | OutsideFault
+# Those that a boot's own check must catch, and all.
+CheckedFault = OutsideFault | BootFault
+Fault = HostFault | KernelFault | CheckedFault
 
 
 FAULTS: tuple[Fault, ...] = (
@@ -101,6 +119,10 @@ FAULTS: tuple[Fault, ...] = (
                 "a translation of the boot root was still used after the switch"),
     HostFault("unit_stride", "PerCpuWindowsTest/0.WholeStaticUnitIsMappedByPagesInBothWindows",
               "mm/percpu_windows_test.cpp", r"page \d+ of CPU \d+ is not mapped"),
+    KernelFault("unit_overlap", "case25_units_keep_apart",
+                r"units overlap: CPU [23] has 0x[0-9a-f]+ at the end of its"),
+    BootFault("overflow_taken_for_abort", "4k-va48-local-debug.panic-overflow",
+              r"`panic: data abort, .*` is not `panic: kernel stack overflow"),
     HostFault("sgi_ignores_cluster", "Sgi.Case2_ClusterIsPartOfTheTarget",
               "arch-arm64/mpidr_test.cpp", "SGI request lost Aff1"),
     HostFault("mpidr_as_index", "CpuMap.Case3_NumbersFollowTheTreeAcrossClusters",
@@ -139,6 +161,10 @@ FAULTS: tuple[Fault, ...] = (
               "percpu/lse_patch_test.cpp", "the loop's tail is still there"),
     KernelFault("narrow_compare_unextended", "narrow_compare_ignores_upper_register_bits",
                 r"\d+-bit cmpxchg compared the register's upper bits"),
+    # Each waits until the boot CPU's patience ends, 10 s after the last CPU that did come (kernel/smp.cpp).
+    KernelFault("cpu_on_lies", "case01_every_possible_cpu_is_online", r"CPU 3 \(MPIDR 0x3\): did not start"),
+    KernelFault("ping_unanswered", "case01_every_possible_cpu_is_online",
+                r"CPU 3 \(MPIDR 0x3\): did not answer an IPI"),
 )
 
 

@@ -1,10 +1,10 @@
-"""Kernel faults: one selftest, or the look from outside, on a kernel that is built with the fault."""
+"""Kernel faults: one selftest, or the check of one boot, on a kernel that is built with the fault."""
 
 from __future__ import annotations
 
 import re
 
-from tests.negative.faults import KernelFault, OutsideFault
+from tests.negative.faults import CheckedFault, KernelFault
 from tests.negative.verdict import LOGS, make
 from tests.qemu import checks, ktap
 from tests.qemu.build import ROOT, Build
@@ -16,13 +16,13 @@ def build(wanted: Build) -> None:
     make(wanted.name, str(wanted.image.relative_to(ROOT)), *wanted.assignments().split())
 
 
-def planted_problems(fault: KernelFault | OutsideFault) -> list[str]:
+def planted_problems(fault: KernelFault | CheckedFault) -> list[str]:
     boot = fault.boot(planted=True)
     build(boot.build)
-    if isinstance(fault, OutsideFault):
+    if isinstance(fault, CheckedFault):
         problems = checks.run(boot).problems
         return [] if any(re.search(fault.message, problem) for problem in problems) else (
-            [f"seen from outside: {problems[0]}"] if problems else ["nothing is wrong from outside"])
+            [f"the boot's check says: {problems[0]}"] if problems else [f"{fault.test} passes"])
     outcome = _run(boot)
     if outcome.ending is not Ending.EXITED:
         return [f"{outcome.ending.value}; the test must fail by itself"]
@@ -47,9 +47,9 @@ def test_problems(fault: KernelFault, report: ktap.Report) -> list[str]:
     return []
 
 
-def control_problems(fault: KernelFault | OutsideFault) -> list[str]:
+def control_problems(fault: KernelFault | CheckedFault) -> list[str]:
     boot = fault.boot(planted=False)
-    if isinstance(fault, OutsideFault):
+    if isinstance(fault, CheckedFault):
         return checks.run(boot).problems
     outcome = _run(boot)
     return ktap.judge(outcome.texts(), outcome.status)

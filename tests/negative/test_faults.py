@@ -5,7 +5,7 @@ import unittest
 from unittest import mock
 
 from tests.negative import host, kernel
-from tests.negative.faults import FAULTS, HostFault, KernelFault, declared
+from tests.negative.faults import FAULTS, BootFault, HostFault, KernelFault, declared
 from tests.qemu import ktap
 from tests.qemu.build import ROOT
 
@@ -25,6 +25,11 @@ class Table(unittest.TestCase):
                     text = (ROOT / "tests/host" / fault.source).read_text()
                     suite, test = fault.test.split(".")
                     self.assertRegex(text, rf"{suite.split('/')[0]},\s*{re.escape(test)}\)")
+
+    def test_boots_exist(self) -> None:
+        for fault in FAULTS:
+            if isinstance(fault, BootFault):
+                self.assertEqual(fault.boot(planted=True).build.fault, fault.name)
 
 
 class HostVerdict(unittest.TestCase):

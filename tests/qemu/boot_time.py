@@ -1,9 +1,9 @@
 """Boot time against the floor: `python3 -m tests.qemu.boot_time [--page 4k] [--smp 160] [--boot direct]`.
 
-The floor is a program that only starts all CPUs and powers off (tests/qemu/floor). Kernel and floor boot in
-turns on the same machine; compared are the medians of start of QEMU -> `smp: n/n CPUs online` and of
-start -> end of QEMU. Writes floor_ratio, boot_seconds and boot_stage_ms to build/report/metrics.json. The
-exit status is 1 if a ratio is above its limit.
+The floor is a program that only starts all CPUs and powers off (tests/qemu/floor). Kernel (`run=poweroff`) and
+floor boot in turns on the same machine; compared are the medians of the same span of both, from QEMU's start to its
+end. Beside it stands the kernel's time to the line `smp: n/n CPUs online`. Writes floor_ratio, boot_seconds (to that
+line) and boot_stage_ms to build/report/metrics.json. The exit status is 1 if a ratio is above its limit.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ from tools import metrics
 
 FLOOR_IMAGE = BUILD / "floor/Image"
 RUNS = 5
+# The host is not ours alone: where a slowest run takes so many times its fastest, another round is added, at most so
+# many, before the medians are judged.
+NOISY = 1.6
+FURTHER_ROUNDS = 2
 # How many times the floor's time the kernel may take. Published figures are held to this, tests are not.
 LIMITS = {"direct": 1.5, "uboot": 2.0}
 
@@ -31,10 +35,12 @@ class BootFailed(Exception):
 
 @dataclass
 class Timing:
-    """Seconds of each run; `stages` are the kernel's own, in milliseconds, one list a stage."""
+    """Seconds of each run, from QEMU's start: `floor` and `kernel` to its end, `online` to the line that says so.
+    `stages` are the kernel's own, in milliseconds, one list a stage."""
 
     floor: list[float] = field(default_factory=list)
     kernel: list[float] = field(default_factory=list)
+    online: list[float] = field(default_factory=list)
     stages: dict[str, list[float]] = field(default_factory=dict)
 
     @property
@@ -46,6 +52,10 @@ class Timing:
         """Between the best and the worst of the pairs that ran one after the other."""
         pairs = [kernel / floor for kernel, floor in zip(self.kernel, self.floor)]
         return spread(pairs)
+
+    @property
+    def is_noisy(self) -> bool:
+        return any(max(times) > NOISY * min(times) for times in (self.floor, self.kernel))
 
 
 def spread(values: list[float]) -> float:
@@ -75,26 +85,34 @@ def kernel_machine(build: Build, smp: int, boot: str, command_line: str) -> Mach
 
 
 def measure(build: Build, smp: int, boot: str, runs: int = RUNS) -> Timing:
-    """Boots floor and kernel `runs` times in turns. Raises `BootFailed`."""
+    """Boots floor and kernel `runs` times in turns, and more often where the times are noisy. Raises `BootFailed`."""
+    timing = Timing()
+    _add_round(timing, build, smp, boot, runs)
+    for _ in range(FURTHER_ROUNDS):
+        if timing.is_noisy:
+            _add_round(timing, build, smp, boot, runs)
+    return timing
+
+
+def _add_round(timing: Timing, build: Build, smp: int, boot: str, runs: int) -> None:
     kernel = kernel_machine(build, smp, boot, "run=poweroff")
     floor = replace(kernel, image=FLOOR_IMAGE, command_line="")
     name = f"time-{build.name}-{boot}-{smp}"
-    timing = Timing()
     for _ in range(runs):
         timing.floor.append(_boot(floor, f"{name}-floor").seconds)
-        lines = _boot(kernel, name).lines
-        timing.kernel.append(seconds_to_online(lines, smp, name))
-        for stage, milliseconds in console.stages(lines).items():
+        outcome = _boot(kernel, name)
+        timing.kernel.append(outcome.seconds)
+        timing.online.append(seconds_to_online(outcome.lines, smp, name))
+        for stage, milliseconds in console.stages(outcome.lines).items():
             timing.stages.setdefault(stage, []).append(milliseconds)
-    return timing
 
 
 def records(timing: Timing, build: Build, smp: int, boot: str) -> list[metrics.Record]:
     keys = {**build.keys(), "smp": smp, "cpu": DEFAULT_CPU[build.page], "boot": boot}
     made = [metrics.record("floor_ratio", round(timing.ratio, 3), "ratio", spread=round(timing.ratio_spread, 3),
                            **keys),
-            metrics.record("boot_seconds", round(statistics.median(timing.kernel), 3), "s",
-                           spread=round(spread(timing.kernel), 3), **keys)]
+            metrics.record("boot_seconds", round(statistics.median(timing.online), 3), "s",
+                           spread=round(spread(timing.online), 3), **keys)]
     made += [metrics.record("boot_stage_ms", round(statistics.median(values), 3), "ms",
                             spread=round(spread(values), 3), stage=stage, **keys)
              for stage, values in timing.stages.items()]
@@ -105,7 +123,8 @@ def describe(timing: Timing, build: Build, smp: int, boot: str) -> str:
     def figures(values: list[float]) -> str:
         return f"{statistics.median(values):.3f} s ({min(values):.3f}-{max(values):.3f})"
     return (f"{build.name} {boot} -smp {smp}: floor {figures(timing.floor)}, kernel {figures(timing.kernel)}, "
-            f"ratio {timing.ratio:.2f} (limit {LIMITS[boot]})")
+            f"ratio {timing.ratio:.2f} (limit {LIMITS[boot]}, {len(timing.floor)} runs); "
+            f"online after {figures(timing.online)}")
 
 
 def main() -> int:

@@ -54,11 +54,8 @@ class Build:
 
     def assignments(self) -> str:
         """What to give to `make image`."""
-        parts = [f"PAGE={self.page}", f"VA={self.va_bits}", f"PERCPU={self.percpu}",
-                 f"DEBUG={int(self.debug)}", f"LLVM={int(self.llvm)}"]
-        if self.fault != "none":
-            parts.append(f"FAULT={self.fault}")
-        return " ".join(parts)
+        return (f"PAGE={self.page} VA={self.va_bits} PERCPU={self.percpu} DEBUG={int(self.debug)} "
+                f"LLVM={int(self.llvm)} FAULT={self.fault}")
 
     def keys(self) -> dict[str, str | int]:
         """The keys that a figure of this build carries in metrics.json."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Optional
 
 from tests.qemu import ktap, outside
 from tests.qemu.build import BUILD, PAGE_BYTES
 from tests.qemu.gdbstub import GdbError
-from tests.qemu.matrix import Boot, Check, allowed_skips
+from tests.qemu.matrix import Boot, Check, Panic, allowed_skips
 from tests.qemu.qemu import Ending, Hang, Line, Outcome
 from tests.qemu.qmp import QmpError
 from tests.qemu.uboot import MediaError
@@ -18,6 +20,8 @@ from tests.qemu.uboot import MediaError
 LOGS = BUILD / "logs"
 PANIC_STATUS = 2
 _PANIC_END = "panic: end of report"
+_PANIC_PLACE = re.compile(r"panic: CPU (?P<cpu>\d+) (at \S+:\d+|in an exception); "
+                          r"stopped (?P<stopped>\d+) of (?P<others>\d+) other CPUs$")
 _REFUSAL_QUIET_SECONDS = 2.0
 
 
@@ -79,16 +83,38 @@ def _refusal(boot: Boot, result: Result) -> None:
 
 
 def _panic(boot: Boot, result: Result) -> None:
+    assert boot.panic is not None
     with boot.machine.start(boot.name, result.log) as qemu:
         outcome = qemu.run_to_end()
     _add_hang(outcome, result)
-    texts = [text for text in outcome.texts() if text.strip()]
-    if outcome.status != PANIC_STATUS:
-        result.problems.append(f"QEMU exited with status {outcome.status}, not {PANIC_STATUS}")
-    if texts.count(_PANIC_END) != 1 or texts[-1] != _PANIC_END:
-        result.problems.append(f"the last line is not the only `{_PANIC_END}`")
+    result.problems += panic_problems(outcome.texts(), outcome.status, boot.panic, boot.machine.cpus)
+
+
+def panic_problems(lines: Sequence[str], status: Optional[int], expected: Panic, cpus: int) -> list[str]:
+    """Why this console and exit status are not just the expected report, from a machine of `cpus` CPUs."""
+    texts = [text for text in lines if text.strip()]
+    problems = [] if status == PANIC_STATUS else [f"QEMU exited with status {status}, not {PANIC_STATUS}"]
     if ktap.PASS_MARKER in texts:
-        result.problems.append("a panic was reported as a pass")
+        problems.append("a panic was reported as a pass")
+    if texts.count(_PANIC_END) != 1 or texts[-1] != _PANIC_END:
+        problems.append(f"the last line is not the only `{_PANIC_END}`")
+    headings = [i for i, text in enumerate(texts) if text.startswith("panic: ")]
+    if len(headings) < 2:
+        return [*problems, "no panic report"]
+    report = texts[headings[0]:]
+    if not re.fullmatch(expected.message, report[0].removeprefix("panic: ")):
+        problems.append(f"`{report[0]}` is not `panic: {expected.message}`")
+    if not (where := _PANIC_PLACE.match(texts[headings[1]])):
+        problems.append(f"`{texts[headings[1]]}` does not say which CPU, where, and how many it stopped")
+    elif int(where["cpu"]) != expected.cpu or (int(where["stopped"]), int(where["others"])) != (cpus - 1, cpus - 1):
+        problems.append(f"`{where[0]}`: CPU {expected.cpu} should have stopped {cpus - 1} of {cpus - 1}")
+    if more := [texts[i] for i in headings[2:] if texts[i] != _PANIC_END]:
+        problems.append(f"more than one report: {more[0]}")
+    if not any(re.match(rf"  0x[0-9a-f]{{16}} {expected.function}\+0x", text) for text in report):
+        problems.append(f"no {expected.function} in the backtrace")
+    problems += [f"nothing in the report matches `{detail}`" for detail in expected.details
+                 if not re.search(detail, "\n".join(report))]
+    return problems
 
 
 def _outside(boot: Boot, result: Result) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Optional
 
 from tests.qemu.build import DEFAULT_CPU, Build
 from tests.qemu.machine import Machine
@@ -23,8 +24,19 @@ class Check(enum.Enum):
 
 
 @dataclass(frozen=True)
+class Panic:
+    """What a panic's report must say. `message` is a regular expression for the whole of it; `function` has to be
+    in the backtrace; each of `details` is a regular expression for something in the report's lines."""
+
+    message: str
+    function: str
+    cpu: int = 0
+    details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Boot:
-    """One boot. An empty `cpu` stands for the page size's default."""
+    """One boot. An empty `cpu` stands for the page size's default. `panic` goes with `Check.PANIC`."""
 
     name: str
     build: Build
@@ -37,6 +49,7 @@ class Boot:
     extra: tuple[str, ...] = ()
     command_line: str = RUN_SELFTESTS
     check: Check = Check.SELFTESTS
+    panic: Optional[Panic] = None
 
     @property
     def machine(self) -> Machine:
@@ -114,7 +127,7 @@ def _cpus() -> list[Boot]:
 
 
 def _machines() -> list[Boot]:
-    """CASES 3, 9, 10 and 44, entry at EL2, and a panic's exit status."""
+    """CASES 3, 9, 10 and 44, and entry at EL2."""
     debug = {page: Build(page=page, debug=True) for page in PAGES}
     two_nodes = ("-object", "memory-backend-ram,id=low,size=1G", "-object", "memory-backend-ram,id=high,size=1G",
                  "-numa", "node,nodeid=0,memdev=low,cpus=0-1", "-numa", "node,nodeid=1,memdev=high,cpus=2-3")
@@ -126,7 +139,6 @@ def _machines() -> list[Boot]:
         _named("case44-one-thread", debug["4k"], smp="8", accel="tcg,thread=single"),
         _named("entry-at-el2", debug["4k"], smp="8", options="virtualization=on"),
         _named("entry-at-el2-uboot", Build(page="16k"), smp="8", boot="uboot", options="virtualization=on"),
-        _named("panic", debug["4k"], command_line="run=panic", check=Check.PANIC),
     ]
     boots += [_named("case10-odd-memory", debug[page], memory="1048580K") for page in PAGES]
     boots += [_named("outside-160", Build(page=page), smp="160", command_line="run=selftest",
@@ -134,8 +146,29 @@ def _machines() -> list[Boot]:
     return boots
 
 
+def _panics() -> list[Boot]:
+    """Each way into the report: a call, an abort, and the emergency stack of another CPU than the boot CPU."""
+    def panic(name: str, page: str, command: str, report: Panic) -> Boot:
+        return _named(name, Build(page=page, debug=True), command_line=f'run="{command}"', check=Check.PANIC,
+                      panic=report)
+
+    def overflow(page: str, stack_bytes: int) -> Boot:
+        message = rf"kernel stack overflow: sp 0x[0-9a-f]+ is \d+ bytes below its stack of {stack_bytes} bytes"
+        return panic("panic-overflow", page, "panic overflow 3", Panic(message, "overflow_stack", cpu=3))
+
+    fault = Panic(r"data abort, current EL: translation fault at level \d, write, at 0x[0-9a-f]+ \(kernel stacks\)",
+                  "write_guard_page", details=(r"at (0x[0-9a-f]+) \((.|\n)*\n  esr 0x960000[0-9a-f]{2}  far \1\n",))
+    return [
+        panic("panic", "4k", "panic", Panic("requested by the monitor's `panic`", "panic_on_request")),
+        panic("panic-fault", "4k", "panic fault", fault),
+        overflow("4k", 16 * 1024),
+        overflow("64k", 64 * 1024),
+    ]
+
+
 def boots() -> list[Boot]:
     """All of them. Names are unique: they name the logs."""
-    every = (_counts() + _firmware() + _toolchains() + _accessors() + _address_sizes() + _cpus() + _machines())
+    every = (_counts() + _firmware() + _toolchains() + _accessors() + _address_sizes() + _cpus() + _machines()
+             + _panics())
     assert len({boot.name for boot in every}) == len(every)
     return every

@@ -26,7 +26,7 @@ class Choice(unittest.TestCase):
     def test_builds_are_listed_once(self) -> None:
         lines = list(run.list_builds(matrix.boots()))
         self.assertEqual(len(lines), len(set(lines)))
-        self.assertIn("PAGE=16k VA=47 PERCPU=local DEBUG=0 LLVM=0", lines)
+        self.assertIn("PAGE=16k VA=47 PERCPU=local DEBUG=0 LLVM=0 FAULT=none", lines)
 
 
 class Matrix(unittest.TestCase):

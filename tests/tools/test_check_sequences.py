@@ -9,19 +9,22 @@ from tools.disassembly import parse
 SOUND = {
     "switch_root": """mrs x2, daif; msr daifset, #0xf
         msr ttbr1_el1, x0; isb; tlbi vmalle1; dsb nsh; isb; msr ttbr1_el1, x1; isb; msr daif, x2; ret""",
-    "_ZN5atoll4arch14tlb_flush_pageE": "dsb ishst; tlbi vaae1is, x0; dsb ish; isb; ret",
-    "_ZN5atoll4arch19tlb_flush_all_localEv": "dsb nshst; tlbi vmalle1; dsb nsh; isb; ret",
+    "_ZN3atl4arch14tlb_flush_pageE": "dsb ishst; tlbi vaae1is, x0; dsb ish; isb; ret",
+    "_ZN3atl4arch19tlb_flush_all_localEv": "dsb nshst; tlbi vmalle1; dsb nsh; isb; ret",
     "send_sgi": "dsb ishst; mov x1, x0; msr icc_sgi1r_el1, x1; isb; ret",
     "sync_instructions": """dc cvau, x0; add x0, x0, x4; cmp x5, x0; b.hi @0; dsb ish
         mrs x0, ctr_el0; b.ls @10; ic ivau, x0; add x0, x0, x3; b.hi @7; dsb ish; isb; ret""",
     "receive_sgi": "mrs x0, icc_iar1_el1; dsb sy; ret",
     "wait": "dsb sy; wfi; ret",
+    "primary_entry": "msr daifset, #0xf; msr spsel, #0x1; mov x19, x0; ret",
+    "secondary_entry": "msr daifset, #0xf; msr spsel, #0x1; mov x19, x0; ret",
+    "drop_to_el1": "mov x0, #0x80000000; msr hcr_el2, x0; isb; msr sctlr_el1, x1; mov x0, #0x3c5; eret",
     "enable_mmu": """tlbi vmalle1; dsb nsh; ldr x3, 40; msr mair_el1, x3; msr ttbr0_el1, x0; msr ttbr1_el1, x1; isb
         msr sctlr_el1, x3; isb; ic iallu; dsb nsh; isb; ret""",
     "clean_to_poc": "dc civac, x0; add x0, x0, x1; cmp x0, x2; b.lo @0; dsb sy; ret",
     "translate": "at s1e1r, x0; isb; mrs x0, par_el1; ret",
     "timer_ticks": "isb; mrs x0, cntvct_el0; ret",
-    "_ZN5atoll2mm11KernelRootsINS_6LayoutEE7installEmm": """bl 4; cbz x0, @9; dsb ishst; bl 4; str x21, [x0]
+    "_ZN3atl2mm11KernelRootsINS_6LayoutEE7installEmm": """bl 4; cbz x0, @9; dsb ishst; bl 4; str x21, [x0]
         subs x1, x1, #1; b.ne @3; dsb ishst; isb; ret""",
 }
 
@@ -188,8 +191,25 @@ class Case35Roots(CheckSequences):
         self.refuses("msr ttbr0_el1, x0; ldr x1, [x2]; isb; ret", "no isb after it: `ldr x1, [x2]`")
 
 
+class Entries(CheckSequences):
+    def test_entry_that_masks_late(self):
+        self.refuses("mov x19, x0; msr daifset, #0xf; msr spsel, #0x1; ret", "does not begin with `msr daifset, #0xf",
+                     name="primary_entry")
+
+    def test_entry_on_the_stack_pointer_that_was_selected(self):
+        self.refuses("msr daifset, #0xf; mov x19, x0; ret", "does not begin with `msr daifset, #0xf; msr spsel, #0x1`",
+                     name="secondary_entry")
+
+    def test_interrupts_alone_are_not_everything(self):
+        self.refuses("msr daifset, #0x2; msr spsel, #0x1; ret", "does not begin with", name="primary_entry")
+
+    def test_control_register_while_e2h_may_be_set(self):
+        self.refuses("msr hcr_el2, x0; msr sctlr_el1, x1; isb; ret", "no isb after it: `msr sctlr_el1, x1`",
+                     name="drop_to_el1")
+
+
 class Case21Install(CheckSequences):
-    NAME = "_ZN5atoll2mm11KernelRootsINS_6LayoutEE13install_localEjmm"
+    NAME = "_ZN3atl2mm11KernelRootsINS_6LayoutEE13install_localEjmm"
 
     def test_table_not_published(self):
         self.refuses("str x1, [x0]; dsb ishst; isb; ret", "no dsb ishst before the descriptors", name=self.NAME)
@@ -202,7 +222,7 @@ class Case21Install(CheckSequences):
                      "no `dsb ishst; isb` after the descriptors", name=self.NAME)
 
     def test_panic_leads_nowhere(self):
-        self.accepts("b.eq @2; bl 4 <_ZN5atoll5panicIJmEEEvv>; dsb ishst; str x1, [x0]; dsb ishst; isb; ret",
+        self.accepts("b.eq @2; bl 4 <_ZN3atl5panicIJmEEEvv>; dsb ishst; str x1, [x0]; dsb ishst; isb; ret",
                      name=self.NAME)
 
 
@@ -222,7 +242,8 @@ class Case17Registers(CheckSequences):
 class Understanding(CheckSequences):
     def test_empty_listing(self):
         found = "\n".join(findings(parse(""), set()))
-        for what in ("no instruction `ic ivau`", "no function switch_root", "no function KernelRoots::install"):
+        for what in ("no instruction `ic ivau`", "no function switch_root", "no function primary_entry",
+                     "no function KernelRoots::install"):
             self.assertIn(what, found)
 
     def test_image_without_sgis(self):

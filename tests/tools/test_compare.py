@@ -36,7 +36,9 @@ def planted():
             add("boot_stage_ms", 2 + smp, page=page, smp=smp, boot="direct", stage="smp")
         for percpu, extra in zip(ACCESSORS, (0, 18)):
             add("text_bytes", 100000 + 1000 * extra, page=page, percpu=percpu, toolchain="gcc")
+            add("op_sites", 70, page=page, percpu=percpu, toolchain="gcc", op="all")
             for op in OPERATIONS:
+                add("op_sites", 14, page=page, percpu=percpu, toolchain="gcc", op=op)
                 for atomics in ("llsc", "lse") if op in compare.ATOMIC else ("llsc",):
                     count = REQUIRED["local"][op][atomics == "lse"]
                     add("op_instructions", count + extra, page=page, percpu=percpu, op=op, form="pointer",
@@ -80,6 +82,8 @@ class CompareTest(FromPlantedFigures):
         status, text = self.run_main(compare.main)
         self.assertEqual(status, 0, text)
         self.assertIn("18 000 (15.3 %)", text)
+        self.assertEqual(text.count("70 : 70"), 3)
+        self.assertIn("14 x 4 / 4 / 4", text)
         self.assertEqual(text.count("160/160 : 160/160"), 3)
 
     def test_cpu_left_out(self):
@@ -102,6 +106,10 @@ class CompareTest(FromPlantedFigures):
         for metric in {r["metric"] for r in planted()} - {"boot_stage_ms"}:
             self.records = [r for r in planted() if r["metric"] != metric]
             self.assert_fails(f"missing: {metric}")
+
+    def test_all_sites_do_not_stand_in_for_an_operations(self):
+        self.records = [r for r in self.records if r["metric"] != "op_sites" or r["op"] != "xchg"]
+        self.assert_fails("missing: op_sites page=4k percpu=local op=xchg")
 
     def test_operation_longer_than_promised(self):
         set_value(self.records, 5, metric="op_instructions", percpu="local", op="add", atomics="llsc", page="4k")

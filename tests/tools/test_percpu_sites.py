@@ -1,4 +1,5 @@
-"""tools/percpu_sites: the probes are compiled, linked and measured; what must not pass is refused."""
+"""tools/percpu_sites: the probes and a kernel of one function are compiled, linked and measured; what must not pass
+is refused."""
 
 import contextlib
 import functools
@@ -21,11 +22,17 @@ FLAGS = ("-std=c++23", "-O2", "-ffreestanding", "-fno-exceptions", "-fno-rtti", 
 SCRIPT = """SECTIONS {
   .percpu 0x2000000 : { *(.percpu .percpu.*) }
   .text 0x4000000 : { *(.text*) }
+  .probes : { *(.probes) }
   .rodata : { *(.rodata*) . = ALIGN(4); __lse_patches_start = .; *(.lse_patches) __lse_patches_end = .;
               *(.lse_replacements) }
   .percpu_sites 0 : { *(.percpu_sites) }
   /DISCARD/ : { *(.note*) }
 }
+"""
+# The rest of the kernel: two sites.
+KERNEL = """#include "percpu/percpu.hpp"
+ATOLL_PER_CPU atl::percpu::PerCpu<atl::u64> variable;
+extern "C" atl::u64 kernel_function() { variable.add(3); return variable.read(); }
 """
 SCRATCH = tempfile.TemporaryDirectory()
 
@@ -39,13 +46,20 @@ def linked(variant: str, fault: str = "none") -> Path:
     """The probes of `variant`, as an ELF file in a build directory's place."""
     directory = Path(SCRATCH.name, fault, f"4k-va48-{variant}")
     directory.mkdir(parents=True)
-    script, unit, elf = directory / "script", directory / "probes.o", directory / "probes.elf"
+    script, kernel, elf = directory / "script", directory / "kernel.cpp", directory / "probes.elf"
     script.write_text(SCRIPT)
-    subprocess.run([f"{CROSS}g++", *FLAGS, f"-DATOLL_PERCPU={variant}", f"-DATOLL_FAULT={fault}", "-c", "-o", unit,
-                    "percpu/probes.cpp"], check=True, cwd=ROOT)
-    subprocess.run([f"{CROSS}ld", "-T", script, "--unresolved-symbols=ignore-all", "--no-warn-rwx-segments", "-o", elf,
-                    unit], check=True)
+    kernel.write_text(KERNEL)
+    units = {directory / "probes.o": "percpu/probes.cpp", directory / "kernel.o": kernel}
+    for unit, source in units.items():
+        subprocess.run([f"{CROSS}g++", *FLAGS, f"-DATOLL_PERCPU={variant}", f"-DATOLL_FAULT={fault}", "-c", "-o", unit,
+                        source], check=True, cwd=ROOT)
+    link(script, elf, *units)
     return elf
+
+
+def link(script: Path, elf: Path, *units: Path) -> None:
+    subprocess.run([f"{CROSS}ld", "-T", script, "--unresolved-symbols=ignore-all", "--no-warn-rwx-segments", "-o", elf,
+                    *units], check=True)
 
 
 def run(*arguments) -> tuple[int, str, str]:
@@ -89,6 +103,17 @@ class Counts(unittest.TestCase):
         for count in percpu_sites.examine(linked("preempt")).probes.values():
             self.assertEqual(count.llsc, count.lse + count.nops)
 
+    def test_probes_are_not_the_kernels_own(self):
+        report = percpu_sites.examine(linked("local"))
+        self.assertEqual([(site.operation, site.function) for site in report.sites],
+                         [("add", "kernel_function"), ("read", "kernel_function")])
+        self.assertEqual(report.probe_sites, len(report.probes))
+        start, end = next(f[:2] for f in report.elf.functions if f[2] == "kernel_function")
+        self.assertEqual(report.text_bytes, end - start)
+        figures = percpu_sites.figures(report, {})
+        self.assertEqual({f["op"]: f["value"] for f in figures if f["metric"] == "op_sites"},
+                         {"all": 2, "add": 1, "read": 1})
+
     def test_publishes_the_figures(self):
         figures = percpu_sites.figures(percpu_sites.examine(linked("local")), percpu_sites.build_keys("4k-va48-local"))
         found = [f["value"] for f in figures if f["metric"] == "op_instructions" and f["op"] == "cmpxchg"
@@ -104,6 +129,13 @@ class Errors(unittest.TestCase):
 
     def test_an_accessor_of_the_wrong_width(self):
         self.refused(linked("local", "accessor_width"), "of 2 bytes in probe_.* accesses 4")
+
+    def test_probes_among_the_kernels_code(self):
+        directory = linked("local").parent
+        script, elf = directory / "merged", directory / "merged.elf"
+        script.write_text(SCRIPT.replace("*(.text*)", "*(.text*) *(.probes)"))
+        link(script, elf, directory / "probes.o", directory / "kernel.o")
+        self.refused(elf, r"probe_\w+ is not in \.probes")
 
     def test_an_unknown_operation(self):
         self.refused(damaged("local", lambda r: r[:3] + [99] + r[4:]), "unknown record")

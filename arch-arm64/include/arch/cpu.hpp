@@ -20,6 +20,7 @@ u64 mpidr();
 /// IRQ and FIQ masks of PSTATE. `irq_save` masks both and returns what `irq_restore` takes.
 u64 irq_save();
 void irq_restore(u64 saved);
+/// An interrupt that is pending is taken before this returns, also if `irq_disable` follows at once.
 void irq_enable();
 void irq_disable();
 bool irqs_masked();
@@ -42,16 +43,20 @@ class FpSection {
   FpSection& operator=(const FpSection&) = delete;
 };
 
-/// The fields of the ID registers that Atoll decides by, as read on one CPU. All CPUs must agree;
-/// a secondary that does not is parked (kernel/smp.cpp).
+/// The fields of the ID registers that Atoll decides by, as read on one CPU.
 struct CpuFeatures {
   bool lse = false;                 ///< FEAT_LSE: ID_AA64ISAR0_EL1.Atomic
   bool common_not_private = false;  ///< FEAT_TTCNP: ID_AA64MMFR2_EL1.CnP
   bool multithreaded = false;       ///< MPIDR_EL1.MT
   unsigned physical_bits = 0;       ///< of output addresses: PARange, at most 48
-  u64 midr = 0;
 
-  friend constexpr bool operator==(const CpuFeatures&, const CpuFeatures&) = default;
+  /// Whether a CPU with these may run what was decided by `boot`'s, the boot CPU's: it may have more, not less, and
+  /// a core may share a TLB among its threads only if the boot CPU's may. Which make it is does not matter: on
+  /// big.LITTLE machines a hypervisor shows several.
+  constexpr bool suffice_beside(const CpuFeatures& boot) const {
+    return (lse || !boot.lse) && (common_not_private || !boot.common_not_private) &&
+           (!multithreaded || boot.multithreaded) && physical_bits >= boot.physical_bits;
+  }
 };
 CpuFeatures read_cpu_features();
 

@@ -20,27 +20,30 @@ struct GicRegisters {
   VirtRange distributor;
   /// Every redistributor region the device tree lists, in its order.
   std::span<const VirtRange> redistributor_regions;
+  /// Bytes from one redistributor to the next; 0: as each GICR_TYPER says.
+  u64 redistributor_stride = 0;
 };
 
 /// Handles one interrupt on the CPU that took it, IRQs masked.
 using IrqHandler = void (*)(IrqNumber irq);
 
-/// Once, on the boot CPU: distributor off, SPIs grouped and disabled, affinity routing on.
+/// Once, on the boot CPU: distributor off, SPIs grouped, disabled and neither pending nor active, affinity routing on.
 /// `mpidrs[cpu]` gives the affinity of every logical CPU; the span must outlive the system.
 /// `not_supported`: no GICv3 or v4 there. `timed_out`: it does not answer.
 Result<> interrupts_init(const GicRegisters& registers, std::span<const u64> mpidrs);
 
 /// On each CPU, IRQs masked: finds its redistributor frame by GICR_TYPER affinity in any region, wakes it,
-/// enables SGIs, sets up the CPU interface. `not_found` names a CPU without a frame.
+/// forgets what is pending or active, enables SGIs, sets up the CPU interface. `not_found` names a CPU without a frame.
 Result<> interrupts_init_cpu(unsigned cpu);
 
 /// PPIs are enabled on the calling CPU only; SPIs are routed to it. `out_of_range`: no PPI or SPI of this
-/// controller. A line that fires without a handler is disabled, with a message.
+/// controller. A line that fires without a handler is disabled, with a message; so the handler comes first.
 Result<> irq_set_handler(IrqNumber irq, IrqHandler handler);
 Result<> irq_enable_line(IrqNumber irq);
 void irq_disable_line(IrqNumber irq);
 
-/// What an IPI of this kind runs on the receiving CPU, IRQs masked. Set before any CPU is started.
+/// What an IPI of this kind runs on the receiving CPU, IRQs masked; nullptr: nothing. May be set while CPUs run: one
+/// that is just receiving may still run the handler before. What the caller wrote is visible to the new one.
 void ipi_set_handler(Ipi kind, void (*handler)());
 /// Sends to the set, the caller included if it is in it. Stores before the call are visible to the
 /// handlers (dsb ishst before the SGI write). One SGI register write per cluster of 16.

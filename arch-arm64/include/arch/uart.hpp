@@ -9,7 +9,8 @@ namespace atl::arch {
 
 /// Uses the PL011 registers mapped at `registers` from now on; may be called again with a new mapping.
 void uart_init(VirtAddr registers);
-/// Polls until there is room, at most a bounded number of turns: a dead UART never hangs the kernel.
+/// Polls until there is room, at most a bounded number of turns: a dead UART never hangs the kernel. Once that was in
+/// vain, characters are dropped without waiting until there is room.
 /// Before `uart_init` it drops the character. Any context; the caller serialises.
 void uart_put(char c);
 /// A received character, or nothing. Never blocks.

@@ -19,8 +19,8 @@ constexpr Affinity virt_affinity(unsigned n) { return Affinity::of_packed((n / 1
 class Frames {
  public:
   /// `count` frames from `start` on, the last one marked. Returns the region they just fill.
-  VirtRange add_region(VirtAddr start, unsigned first_cpu, unsigned count, u64 flags = 0) {
-    const u64 stride = RedistributorType(flags).bytes();
+  VirtRange add_region(VirtAddr start, unsigned first_cpu, unsigned count, u64 flags = 0, u64 stride = 0) {
+    if (stride == 0) stride = RedistributorType(flags).bytes();
     for (unsigned i = 0; i < count; ++i) {
       typers_[start + i * stride] = typer(virt_affinity(first_cpu + i), flags | (i + 1 == count ? kLast : 0));
     }
@@ -28,10 +28,10 @@ class Frames {
   }
   void set(VirtAddr base, u64 value) { typers_[base] = value; }
 
-  std::map<VirtAddr, Affinity> walk(std::vector<VirtRange> regions) const {
+  std::map<VirtAddr, Affinity> walk(std::vector<VirtRange> regions, u64 stride = 0) const {
     std::map<VirtAddr, Affinity> found;
     for_each_redistributor(
-        regions, [this](VirtAddr base) { return typers_.at(base); },
+        regions, stride, [this](VirtAddr base) { return typers_.at(base); },
         [&](VirtAddr base, RedistributorType type) { found.emplace(base, type.affinity()); });
     return found;
   }
@@ -79,6 +79,23 @@ TEST(GicV3Registers, FramesWithVirtualLpisAreTwiceAsLarge) {
   EXPECT_EQ(found.at(VirtAddr(0x080a0000 + 4 * 256_KiB)), virt_affinity(4));
 }
 
+TEST(GicV3Registers, TheTreesStrideGoesBeforeTheType) {
+  Frames frames;
+  const VirtRange region = frames.add_region(VirtAddr(0x080a0000), 0, 5, 0, 512_KiB);
+  const auto found = frames.walk({region}, 512_KiB);
+  ASSERT_EQ(found.size(), 5u) << "redistributor-stride is not honoured";
+  EXPECT_EQ(found.at(VirtAddr(0x080a0000 + 4 * 512_KiB)), virt_affinity(4));
+}
+
+TEST(GicV3Registers, AStrideThatCannotBeIsIgnored) {
+  Frames frames;
+  const VirtRange region = frames.add_region(VirtAddr(0x080a0000), 0, 5);
+  for (const u64 stride : {u64{1}, 64_KiB, 128_KiB + 4_KiB}) {
+    EXPECT_EQ(frames.walk({region}, stride).size(), 5u) << stride;
+  }
+  EXPECT_EQ(frames.walk({region}, ~u64{0} - 64_KiB + 1).size(), 1u) << "a huge stride leaves the region";
+}
+
 TEST(GicV3Registers, RegionAtTheEndOfTheAddressSpace) {
   Frames frames;
   const VirtRange region = frames.add_region(VirtAddr(~u64{0} - 256_KiB + 1), 0, 2);
@@ -97,6 +114,8 @@ TEST(GicV3Registers, RegistersOfAnInterrupt) {
   EXPECT_EQ(register_of(BitArray::set_enable, 33), 0x104u);
   EXPECT_EQ(register_of(BitArray::group, 287), 0x80u + 8 * 4);
   EXPECT_EQ(register_of(BitArray::clear_enable, 64), 0x188u);
+  EXPECT_EQ(register_of(BitArray::clear_pending, 0), 0x280u);
+  EXPECT_EQ(register_of(BitArray::clear_active, 32), 0x384u);
   EXPECT_EQ(bit_of(33), 2u);
   EXPECT_EQ(bit_of(31), 0x8000'0000u);
   EXPECT_EQ(priority_register(35), 0x420u);

@@ -54,11 +54,11 @@ TEST(CommandLine, EveryOption) {
   EXPECT_EQ(options.mem, 512_MiB);
   EXPECT_EQ(options.maxcpus, 4u);
   EXPECT_FALSE(options.lse);
-  EXPECT_TRUE(options.earlycon);
-  EXPECT_EQ(options.earlycon_address, PhysAddr(0x9000000));
+  EXPECT_EQ(options.earlycon, PhysAddr(0x9000000));
   EXPECT_EQ(notes, "");
-  EXPECT_TRUE(parse("earlycon").options.earlycon);
-  EXPECT_EQ(parse("earlycon=pl011,mmio32,0x10").options.earlycon_address, PhysAddr(0x10));
+  EXPECT_EQ(parse("earlycon").options.earlycon, std::nullopt);
+  EXPECT_EQ(parse("earlycon=pl011,0x10 earlycon").options.earlycon, std::nullopt);
+  EXPECT_EQ(parse("earlycon=pl011,mmio32,0x10").options.earlycon, PhysAddr(0x10));
 }
 
 TEST(CommandLine, LastOfSeveralWins) {
@@ -69,7 +69,7 @@ TEST(CommandLine, LastOfSeveralWins) {
 TEST(CommandLine, BadValuesAreNamedAndGiveTheDefault) {
   for (const char* text :
        {"mem=", "mem=12Q", "mem", "mem=0", "mem=99999999999T", "maxcpus=-1", "maxcpus=4294967296",
-        "lse=maybe", "earlycon=8250,0x10", "earlycon=pl011,", "run=", "selftest="}) {
+        "lse=maybe", "earlycon=8250,0x10", "earlycon=pl011,", "earlycon=pl011,0x12", "run=", "selftest="}) {
     const auto [options, notes] = parse(text);
     EXPECT_EQ(options, KernelOptions()) << text;
     EXPECT_NE(notes.find("default used"), std::string::npos) << text;

@@ -156,15 +156,17 @@ TEST_F(DeviceTree, BusesTranslateAndAliasesResolve) {
   EXPECT_TRUE(noted("serial@0 reg entry 0 is not mapped into the CPUs' address space")) << notes();
 }
 
+// Whether a reg is an MPIDR, and whose, is for CpuMap::add to say.
 TEST_F(DeviceTree, CpuStatusAndEnableMethod) {
   ASSERT_TRUE(parse(Tree::board("soc-bus")));
-  ASSERT_EQ(machine_.cpu_count, 3u);
+  ASSERT_EQ(machine_.cpu_count, 5u);
   EXPECT_EQ(machine_.cpus[0].affinity, 0u);
   EXPECT_FALSE(machine_.cpus[1].psci);
+  EXPECT_TRUE(machine_.cpus[2].psci);
   EXPECT_EQ(machine_.cpus[2].affinity, 0x300u);
+  EXPECT_EQ(machine_.cpus[3].affinity, 0x80000400u);
+  EXPECT_EQ(machine_.cpus[4].affinity, 0x100u);
   EXPECT_TRUE(noted("cpu@200 is fail; left out"));
-  EXPECT_TRUE(noted("cpu@400 has no valid MPIDR in reg; left out"));
-  EXPECT_TRUE(noted("cpu@500 repeats MPIDR 0x100; left out"));
 }
 
 }  // namespace

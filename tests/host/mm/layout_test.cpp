@@ -165,12 +165,13 @@ TYPED_TEST(LayoutOf, SlotsOfTheLocalWindowHoldNothingElse) {
 TYPED_TEST(LayoutOf, StacksAndFixedWindowsLieInTheirRegions) {
   using L = typename TypeParam::L;
   EXPECT_TRUE(L::kVmalloc.contains(L::kStacks));
-  EXPECT_TRUE(L::kStacks.start.is_aligned(2 * L::kStackBytes));
-  EXPECT_EQ(L::kStacks.size, kStackSlots * 2 * L::kStackBytes);
-  EXPECT_GE(L::kStackBytes, 16_KiB);
-  EXPECT_TRUE(is_aligned(L::kStackBytes, L::Geometry::kPageSize));
+  using Slots = StackSlots<typename L::Geometry>;
+  EXPECT_TRUE(L::kStacks.start.is_aligned(Slots::kSlotBytes));
+  EXPECT_EQ(L::stack(kStackSlots - 1).end(), L::kStacks.end());
+  EXPECT_GE(Slots::kStackBytes, 16_KiB);
+  EXPECT_TRUE(is_aligned(Slots::kStackBytes, L::Geometry::kPageSize));
 
-  const std::array windows{L::kFixDeviceTree, L::kFixConsole, L::kFixPatch, L::kDevices};
+  const std::array windows{L::kFixDeviceTree, L::kFixConsole, L::kFixEarlycon, L::kFixPatch, L::kDevices};
   VirtAddr previous = L::kFixed.start;
   for (const VirtRange& window : windows) {
     EXPECT_TRUE(L::kFixed.contains(window));

@@ -36,7 +36,10 @@ inline u64 irq_save() {
   return daif;
 }
 inline void irq_restore(u64 saved) { asm volatile("msr daif, %0" ::"r"(saved) : "memory"); }
-inline void irq_enable() { asm volatile("msr daifclr, #3" ::: "memory"); }
+// Unmasked, a pending interrupt is taken "in finite time", which an `msr daifset` that follows may cut off. It is taken
+// for certain before the first instruction after a context synchronization event, such as an ISB (Arm ARM,
+// "Prioritization and recognition of interrupts").
+inline void irq_enable() { asm volatile("msr daifclr, #3\n isb" ::: "memory"); }
 inline void irq_disable() { asm volatile("msr daifset, #3" ::: "memory"); }
 inline bool irqs_masked() {
   u64 daif;
