@@ -3,13 +3,36 @@
 #include <array>
 #include <span>
 
+#include "arch/cpu.hpp"
 #include "arch/interrupts.hpp"
+#include "arch/timer.hpp"
 #include "kernel/boot_require.hpp"
+#include "kernel/read_machine.hpp"
 #include "kernel/smp.hpp"
 #include "kernel/time.hpp"
 #include "mm/kernel_tables.hpp"
+#include "percpu/events.hpp"
 
 namespace atl {
+namespace {
+
+constexpr u64 kCheckNs = 100'000;
+/// The interrupt is due at once; a second is for a host that does not run us.
+constexpr u64 kPatienceNs = 1'000'000'000;
+
+/// Whether this CPU's handler counts one, looked at without WFI, which might never end.
+bool arrives(percpu::Event event) {
+  const CpuSet self = CpuSet::of(0);
+  const u64 deadline = arch::timer_ticks() + arch::ns_to_ticks(kPatienceNs);
+  // A last look after the deadline: the host may have stopped us in between.
+  for (bool late = false; percpu::total(event, self) == 0; late = arch::timer_ticks() >= deadline) {
+    if (late) return false;
+    arch::relax();
+  }
+  return true;
+}
+
+}  // namespace
 
 void start_interrupts(const Machine& machine) {
   if (machine.gic.version != GicDescription::Version::v3) panic("boot: the device tree names no GICv3");
@@ -26,6 +49,15 @@ void start_interrupts(const Machine& machine) {
   if (!machine.timer_irq) panic("boot: the device tree names no virtual timer");
   require(time_init(*machine.timer_irq), "timer interrupt");
   require(time_init_cpu(), "timer");
+}
+
+void check_interrupts_arrive() {
+  arch::timer_set_deadline(arch::timer_ticks() + arch::ns_to_ticks(kCheckNs));
+  if (!arrives(percpu::Event::timer_interrupt)) {
+    panic("boot: the timer interrupt {} does not arrive", *machine().timer_irq);
+  }
+  arch::ipi_send_one(arch::Ipi::wake, 0);
+  if (!arrives(percpu::Event::wake_received)) panic("boot: a software-generated interrupt does not arrive");
 }
 
 }  // namespace atl

@@ -100,6 +100,27 @@ Result<VirtRange> build_own_root(PhysRange console, unsigned cpus) {
   return registers;
 }
 
+/// Backs a part of the page array, by pieces as large as RAM has in one: where many banks or reservations cut it
+/// up, there may be no run for the whole, yet plenty of memory.
+Result<> back_with_zeroes(VirtRange range) {
+  // Pieces are multiples of this as long as they can be, so that blocks and contiguous runs map them.
+  constexpr u64 kCoarse = 2_MiB;
+  u64 piece = range.size;
+  while (!range.empty()) {
+    piece = std::min(piece, range.size);
+    const Result<PhysAddr> frames = mm::allocate_at_boot(piece, piece >= kCoarse ? kCoarse : arch::kPageSize);
+    if (!frames) {
+      if (piece == arch::kPageSize) return std::unexpected(frames.error());
+      piece = align_up(piece / 2, piece > kCoarse ? kCoarse : arch::kPageSize);
+      continue;
+    }
+    TRY(map_shared(range.start, *frames, piece, arch::kKernelData));
+    __builtin_memset(pointer_to<void>(range.start), 0, piece);
+    range = {range.start + piece, range.size - piece};
+  }
+  return {};
+}
+
 }  // namespace
 
 void finalize_memory_map(std::optional<u64> limit) {
@@ -137,13 +158,7 @@ bool boot_translation_survived() { return g_boot_translation_survived; }
 Result<> start_page_allocator() {
   Result<> result;
   mm::for_each_page_array_range<KernelLayout>(mm::memory_map(), [&](VirtRange range) {
-    if (!result) return;
-    // Aligned to 2 MiB where it is large, so that blocks and contiguous runs can map it.
-    const u64 align = range.size >= 2_MiB ? std::max(2_MiB, arch::kPageSize) : arch::kPageSize;
-    const Result<PhysAddr> frames = mm::allocate_at_boot(range.size, align);
-    result = frames ? map_shared(range.start, *frames, range.size, arch::kKernelData)
-                    : Result<>(std::unexpected(frames.error()));
-    if (result) __builtin_memset(pointer_to<void>(range.start), 0, range.size);
+    if (result) result = back_with_zeroes(range);
   });
   TRY(result);
   mm::start_buddy_allocator({pointer_to<mm::Page>(KernelLayout::kVmemmap.start), mm::linear_map_base(),

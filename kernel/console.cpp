@@ -9,9 +9,10 @@
 #include "kernel/line_editor.hpp"
 #include "kernel/wait.hpp"
 #include "lib/config.hpp"
-#include "lib/format.hpp"
+#include "lib/panic.hpp"
 #include "mm/layout.hpp"
 #include "percpu/events.hpp"
+#include "percpu/migration.hpp"
 
 namespace atl {
 namespace {
@@ -88,13 +89,26 @@ class UartSink final : public FormatSink {
 
 constinit UartSink g_sink;
 constinit InputRing g_input;
+constinit arch::IrqNumber g_input_irq;
+/// The ring was full: the line is off, and what waits in the UART's FIFO holds the sender back.
+constinit std::atomic<bool> g_input_paused = false;
 
-void on_receive(arch::IrqNumber) {
-  // All of it, even if the ring is full: what stays in the UART would raise the interrupt for ever.
-  while (const auto c = arch::uart_get()) {
+void on_receive(arch::IrqNumber irq) {
+  while (!g_input.full()) {
+    const auto c = arch::uart_get();
+    if (!c) return;
     percpu::count(percpu::Event::console_input);
     static_cast<void>(g_input.push(*c));
   }
+  arch::irq_disable_line(irq);
+  g_input_paused.store(true, std::memory_order_release);
+}
+
+/// On the CPU that takes the interrupt, so that it cannot come between the two.
+Result<> resume_input() {
+  const percpu::IrqsOff off;
+  if (g_input_paused.exchange(false, std::memory_order_acquire)) TRY(arch::irq_enable_line(g_input_irq));
+  return {};
 }
 
 }  // namespace
@@ -104,6 +118,7 @@ void console_init() { set_print_sink(&g_sink); }
 void console_break_lock() { g_sink.break_lock(); }
 
 Result<> console_start_input(arch::IrqNumber irq) {
+  g_input_irq = irq;
   TRY(arch::irq_set_handler(irq, on_receive));
   TRY(arch::irq_enable_line(irq));
   arch::uart_enable_receive_interrupt();
@@ -113,6 +128,7 @@ Result<> console_start_input(arch::IrqNumber irq) {
 std::string_view console_read_line(std::span<char> buffer) {
   LineEditor editor(buffer);
   for (;;) {
+    if (g_input.empty() && !resume_input()) panic("console: interrupt {} has gone", g_input_irq);
     wait_until([] { return !g_input.empty(); });
     while (const auto c = g_input.pop()) {
       if (editor.feed(*c) != LineEditor::State::editing) return editor.text();

@@ -36,6 +36,7 @@ class Parser {
 
   void read_memory_reservations();
   void visit_node();
+  bool is_cpu() const;
   void read_memory();
   void read_reserved_memory();
   void read_chosen();
@@ -140,7 +141,7 @@ void Parser::visit_node() {
     if (node_.name() == "chosen") return read_chosen();
   }
   if (node_.is_child_of("reserved-memory")) return read_reserved_memory();
-  if (node_.is_child_of("cpus") && node_.property("device_type").text().value == "cpu") return read_cpu();
+  if (node_.is_child_of("cpus") && is_cpu()) return read_cpu();
   if (!node_.enabled() || !node_.property("compatible").exists()) return;
 
   if (node_.compatible("arm,pl011") || node_.compatible("arm,sbsa-uart")) return read_uart();
@@ -152,6 +153,12 @@ void Parser::visit_node() {
   if (node_.compatible("arm,psci-1.0") || node_.compatible("arm,psci-0.2") || node_.compatible("arm,psci")) {
     return read_psci();
   }
+}
+
+/// `device_type` is what the specification asks for; trees without it name the node so.
+bool Parser::is_cpu() const {
+  const std::string_view name = node_.name();
+  return node_.property("device_type").text().value == "cpu" || name == "cpu" || name.starts_with("cpu@");
 }
 
 void Parser::read_memory() {

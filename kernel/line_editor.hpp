@@ -11,16 +11,20 @@
 
 namespace atl {
 
-/// Characters from one interrupt handler to one reader. What does not fit is dropped.
+/// Characters from one interrupt handler to one reader.
 class InputRing {
  public:
   /// Handler. False if full.
   bool push(char c) {
+    if (full()) return false;
     const u32 head = head_.load(std::memory_order_relaxed);
-    if (head - tail_.load(std::memory_order_acquire) == kCapacity) return false;
     characters_[head % kCapacity] = c;
     head_.store(head + 1, std::memory_order_release);
     return true;
+  }
+  /// Handler.
+  bool full() const {
+    return head_.load(std::memory_order_relaxed) - tail_.load(std::memory_order_acquire) == kCapacity;
   }
   /// Reader.
   bool empty() const {

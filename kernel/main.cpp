@@ -50,6 +50,7 @@ void print_banner() {
   require(start_page_allocator(), "page allocator");
   boot_stage("memory");
   arch::irq_enable();
+  check_interrupts_arrive();
   start_secondaries();
   boot_stage("online");
   mm::with_kernel_tables([](mm::KernelTables& tables) { tables.roots.freeze_boot(); });

@@ -11,6 +11,7 @@
 #include "kernel/kernel_stack.hpp"
 #include "kernel/registers.hpp"
 #include "kernel/smp.hpp"
+#include "lib/fault.hpp"
 #include "mm/layout.hpp"
 
 namespace atl {
@@ -47,6 +48,7 @@ void print_message(const char* label, const Reason& reason) {
 }
 
 void on_stop() {
+  if constexpr (kFault == Fault::stop_not_handled) return;
   g_panic.stopped.fetch_add(1, std::memory_order_release);
   arch::halt();
 }

@@ -84,6 +84,10 @@ SelftestSummary run_selftests(std::span<const Selftest* const> tests, std::strin
     run_one(*test, ++run, summary);
     last = test->name;
   }
+  if (planned == 0) {
+    print("# no selftest matches \"{}\"\n", pattern);
+    ++summary.failed;
+  }
   if (run != planned) panic("selftest: {} planned, {} run: two tests have one name", planned, run);
   print("# {} passed, {} failed, {} skipped\n", summary.passed, summary.failed, summary.skipped);
   return summary;

@@ -28,7 +28,8 @@ struct SelftestSummary {
 };
 
 /// Runs those whose name matches the pattern (kernel/glob.hpp), by name, in a thread of the boot CPU with IRQs
-/// enabled. Prints the plan first, and a line for each. Panics if it has not run exactly what it planned.
+/// enabled. Prints the plan first, and a line for each. An empty plan counts as a failure: it shows
+/// nothing. Panics if it has not run exactly what it planned.
 SelftestSummary run_selftests(std::span<const Selftest* const> tests, std::string_view pattern);
 
 // For the running test, from any CPU and context. A check that fails is recorded and printed; the test goes on.

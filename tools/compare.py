@@ -1,7 +1,7 @@
 """Prints what `make compare` is for: one table over the three page sizes, made from the metrics file only.
 
-Fails (status 1) if a CPU did not come online, a selftest failed, a figure is missing, or an operation takes
-more instructions than the design promises.
+Fails (status 1) if a CPU did not come online, a selftest failed, a figure is missing, the boot takes too many
+times as long as a bare program's, or an operation takes more instructions than the design promises.
 """
 
 import argparse
@@ -9,7 +9,7 @@ import pathlib
 import sys
 
 from tools import metrics
-from tools.figures import ACCESSORS, OPERATIONS, PAGES, Figures
+from tools.figures import ACCESSORS, FLOOR_RATIO_LIMITS, OPERATIONS, PAGES, Figures
 from tools.percpu_sites import PLAIN, REQUIRED
 
 ATOMIC = tuple(op for op in OPERATIONS if op not in PLAIN)
@@ -87,7 +87,12 @@ def add_boots(table):
     def floor_ratio(boot):
         def text(page):
             value = need("floor_ratio", page=page, percpu="local", smp=smp, boot=boot)
-            return None if value is None else f"{value:.2f}x"
+            if value is None:
+                return None
+            limit = FLOOR_RATIO_LIMITS[boot]
+            if value > limit:
+                table.fail(f"{page}, {boot}: start to power-off takes {value:.3f} times a bare program's, not {limit}")
+            return f"{value:.2f}x"
         return text
 
     def table_bytes(page):

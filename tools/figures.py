@@ -5,6 +5,8 @@ from tools import metrics
 PAGES = ("4k", "16k", "64k")
 ACCESSORS = ("local", "preempt")
 OPERATIONS = ("read", "write", "add", "xchg", "cmpxchg")
+# By the way to boot: how many times as long as a bare program the kernel may take from QEMU's start to its end.
+FLOOR_RATIO_LIMITS = {"direct": 1.5, "uboot": 2.0}
 
 # Where a look-up leaves a key open and several records fit: the usual build and way to boot come first.
 _PREFERENCES = (("toolchain", "gcc"), ("boot", "uboot"), ("form", "pointer"), ("prefill", "on"))

@@ -55,7 +55,7 @@ def text_size(figures):
     values = [[None if v is None else v / 1024 for v in row] for row in values]
     chart = BarChart("text_size", "KiB of .text", [p.upper() for p in PAGES], list(ACCESSORS), values)
     return figure("Kernel text by page size and accessor",
-                  "The kernel without debug checks and selftests; the same sources under both accessors.", chart)
+                  "The kernel without debug checks, selftests and probes; both from the same sources.", chart)
 
 
 def operations(figures, page):

@@ -5,6 +5,7 @@
 
 #include "arch-arm64/psci.hpp"
 #include "arch/cpu.hpp"
+#include "lib/format.hpp"
 
 namespace atl::arch {
 namespace {
@@ -62,6 +63,9 @@ Result<> cpu_on(u64 mpidr, PhysAddr entry, u64 context) {
 
 void system_off() {
   static_cast<void>(psci_call(psci::kSystemOff));
+  // No PSCI, or one that refuses. After exit_with_status this comes too late to change the status.
+  semihosting_exit(0);
+  print("firmware: no way to power off; halted\n");
   halt();
 }
 

@@ -1,5 +1,4 @@
 // Bring-up, CPU numbers, inter-processor interrupts and calls.
-#include <array>
 #include <atomic>
 
 #include "arch/cpu.hpp"
@@ -51,45 +50,58 @@ ATOLL_SELFTEST(case02_every_cpu_interrupts_every_other) {
   arch::ipi_set_handler(arch::Ipi::reschedule, nullptr);
 }
 
-/// Two CPUs that wait for each other's calls: both must serve while they wait. They meet before each call, so that
-/// neither call is served before the other is made.
-struct MutualCalls {
-  static constexpr unsigned kRounds = 100;
-
-  std::atomic<unsigned> met = 0;
+/// Whether a CPU serves calls while it waits for its own: the boot CPU, which it calls, holds it up until another
+/// CPU's call to it has been served, or its patience ends.
+struct CallToWaiter {
+  unsigned waiter = 0;
+  std::atomic<bool> waits = false;
+  std::atomic<bool> served = false;
+  std::atomic<bool> served_in_time = false;
   std::atomic<unsigned> done = 0;
-  std::array<unsigned, 2> cpus{};
 };
-// Static: under the fault that this test is for, the two never come back from using it.
-constinit MutualCalls g_mutual;
+constinit CallToWaiter g_call;
 
-void call_the_other(void* target) {
-  for (unsigned round = 1; round <= MutualCalls::kRounds; ++round) {
-    g_mutual.met.fetch_add(1);
-    const u64 deadline = arch::timer_ticks() + arch::ns_to_ticks(kTestPatienceNs);
-    while (g_mutual.met.load() < 2 * round) {
-      if (arch::timer_ticks() > deadline) return;
-    }
-    call_on(CpuSet::of(*static_cast<const unsigned*>(target)), [] {});
+/// For interrupt context, where look_until may not wait; and shorter, so that what it holds up ends in time.
+bool spin_until(const std::atomic<bool>& flag) {
+  const u64 deadline = arch::timer_ticks() + arch::ns_to_ticks(kTestPatienceNs / 2);
+  while (!flag.load(std::memory_order_acquire)) {
+    if (arch::timer_ticks() >= deadline) return false;
   }
-  g_mutual.done.fetch_add(1, std::memory_order_release);
+  return true;
+}
+
+void wait_for_boot_cpu(void*) {
+  call_on(CpuSet::of(0), [] {
+    g_call.waits.store(true, std::memory_order_release);
+    g_call.served_in_time.store(spin_until(g_call.served), std::memory_order_relaxed);
+  });
+  g_call.done.fetch_add(1, std::memory_order_release);
+}
+
+void call_the_waiter(void*) {
+  if (spin_until(g_call.waits)) {
+    call_on(CpuSet::of(g_call.waiter), [] { g_call.served.store(true, std::memory_order_release); });
+  }
+  g_call.done.fetch_add(1, std::memory_order_release);
 }
 
 ATOLL_SELFTEST(case44_waiting_cpus_serve_calls, "needs three CPUs") {
   if (online_cpus().count() < 3) return selftest_skip("needs three CPUs");
-  auto& [one, two] = g_mutual.cpus;
-  one = online_after(0);
-  two = online_after(one);
-  g_mutual.met.store(0);
-  g_mutual.done.store(0);
-  run_when_idle(one, call_the_other, &two);
-  run_when_idle(two, call_the_other, &one);
-  const bool both = look_until([] { return g_mutual.done.load(std::memory_order_acquire) == 2; });
-  EXPECT_THAT(both, "CPUs {} and {} wait for each other's calls", one, two);
+  g_call.waiter = online_after(0);
+  for (std::atomic<bool>* flag : {&g_call.waits, &g_call.served, &g_call.served_in_time}) flag->store(false);
+  g_call.done.store(0);
+  // In this order: the waiter's call may hold this CPU up at once.
+  run_when_idle(online_after(g_call.waiter), call_the_waiter, nullptr);
+  run_when_idle(g_call.waiter, wait_for_boot_cpu, nullptr);
+  const bool ended = look_until([] { return g_call.done.load(std::memory_order_acquire) == 2; });
+  EXPECT_THAT(g_call.served_in_time.load(), "CPU {} does not serve calls while it waits for its own",
+              g_call.waiter);
+  EXPECT_THAT(ended, "calls between three CPUs do not end");
 }
 
 ATOLL_SELFTEST(calls_run_once_on_every_target) {
   static PerCpuResults<u32> runs;
+  runs.fill(0);
   for (int round = 0; round < 3; ++round) on_every_cpu([](unsigned cpu) { ++runs[cpu]; });
   online_cpus().for_each([](unsigned cpu) { EXPECT_EQ(runs[cpu], 3u); });
 }

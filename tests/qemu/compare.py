@@ -2,7 +2,7 @@
 
 Boots every page size under every accessor through U-Boot with the selftests, then takes boot times against
 the floor and a timeline over CPU counts. Writes build/report/metrics.json. The exit status is 1 if a
-boot failed or a time is above its limit.
+boot failed; times are judged with all other figures by tools/compare.py.
 """
 
 from __future__ import annotations
@@ -63,18 +63,15 @@ def boot_with_selftests(build: Build, smp: int) -> bool:
     return not result.problems
 
 
-def take_times(build: Build, smp: int) -> bool:
-    """Publishes times and stages; whether all are within their limits."""
-    good = True
-    for boot, limit in boot_time.LIMITS.items():
+def take_times(build: Build, smp: int) -> None:
+    """Publishes times and stages."""
+    for boot in boot_time.LIMITS:
         timing = boot_time.measure(build, smp, boot)
         metrics.update(boot_time.records(timing, build, smp, boot))
         print(boot_time.describe(timing, build, smp, boot), flush=True)
-        good = good and timing.ratio <= limit
     for fewer in (cpus for cpus in TIMELINE_CPUS if cpus < smp):
         timing = boot_time.measure(build, fewer, "direct", _TIMELINE_RUNS)
         metrics.update(boot_time.records(timing, build, fewer, "direct"))
-    return good
 
 
 def main() -> int:
@@ -92,7 +89,7 @@ def main() -> int:
         good = boot_with_selftests(build, arguments.smp) and good
     for build in (build for build in builds() if build.percpu == "local"):
         try:
-            good = take_times(build, arguments.smp) and good
+            take_times(build, arguments.smp)
         except boot_time.BootFailed as failure:
             print(failure)
             good = False

@@ -98,6 +98,10 @@ class CompareTest(FromPlantedFigures):
         set_value(self.records, 0, metric="selftests_passed", page="4k", percpu="local")
         self.assert_fails("4k, local: 0 selftests passed, 0 failed")
 
+    def test_boot_far_above_the_floor(self):
+        set_value(self.records, 1.504, metric="floor_ratio", page="64k", boot="direct")
+        self.assert_fails("64k, direct: start to power-off takes 1.504 times a bare program's, not 1.5")
+
     def test_missing_figure_is_named(self):
         self.records = [r for r in self.records if not (r["metric"] == "boot_seconds" and r["page"] == "4k")]
         self.assert_fails("missing: boot_seconds page=4k", "compare:")
