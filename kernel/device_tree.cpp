@@ -4,18 +4,12 @@
 
 #include <algorithm>
 
+#include "kernel/fdt_interrupt.hpp"
 #include "kernel/fdt_walker.hpp"
 #include "lib/fault.hpp"
 
 namespace atl {
 namespace {
-
-/// An `interrupts` property whose meaning depends on a controller that may stand later in the tree.
-struct PendingInterrupt {
-  FdtProperty interrupts;
-  usize index = 0;
-  u32 parent = 0;
-};
 
 class Parser {
  public:
@@ -49,7 +43,7 @@ class Parser {
   void read_stdout_path();
   void read_uart();
   void choose_console();
-  std::optional<u32> resolve(const PendingInterrupt& pending);
+  std::optional<u32> resolve(const FdtInterrupt& interrupt);
   void add_ram(PhysRange range);
   void reserve(PhysRange range, mm::ReservationKind kind, std::string_view name);
   std::optional<PhysRange> device_registers(usize index);
@@ -61,15 +55,14 @@ class Parser {
   FdtWalker node_;
 
   u64 ram_bytes_ = 0;
-  u32 gic_phandle_ = 0;
-  u32 gic_interrupt_cells_ = 0;
-  std::optional<PendingInterrupt> timer_interrupt_;
+  FdtGic gic_;
+  std::optional<FdtInterrupt> timer_interrupt_;
 
   /// Which UART is the console is known when all of the tree has been seen.
   struct Uart {
     int offset;
     PhysRange registers;
-    PendingInterrupt interrupt;
+    FdtInterrupt interrupt;
   };
   static constexpr usize kMaxUarts = 16;
   std::array<Uart, kMaxUarts> uarts_{};
@@ -293,8 +286,8 @@ void Parser::read_gic(GicDescription::Version version) {
   }
   gic.version = version;
   machine_.gic = gic;
-  gic_phandle_ = static_cast<u32>(node_.property("phandle").number(0, 1).value_or(0));
-  gic_interrupt_cells_ = static_cast<u32>(node_.property("#interrupt-cells").number(0, 1).value_or(0));
+  gic_.phandle = static_cast<u32>(node_.property("phandle").number(0, 1).value_or(0));
+  gic_.interrupt_cells = static_cast<u32>(node_.property("#interrupt-cells").number(0, 1).value_or(0));
 }
 
 void Parser::read_timer() {
@@ -302,15 +295,14 @@ void Parser::read_timer() {
   constexpr usize kVirtual = 2;
   const FdtProperty names = node_.property("interrupt-names");
   const usize index = names.exists() ? names.index_in_list("virt").value_or(kVirtual) : kVirtual;
-  if (!timer_interrupt_) timer_interrupt_ = {node_.property("interrupts"), index, node_.interrupt_parent()};
+  if (!timer_interrupt_) timer_interrupt_ = FdtInterrupt::of(node_, index);
 }
 
 void Parser::read_uart() {
   const auto registers = device_registers(0);
   if (!registers) return;
   if (uart_count_ == kMaxUarts) return note("{} is one UART too many; ignored", node_name());
-  uarts_[uart_count_++] = {
-      node_.offset(), *registers, {node_.property("interrupts"), 0, node_.interrupt_parent()}};
+  uarts_[uart_count_++] = {node_.offset(), *registers, FdtInterrupt::of(node_, 0)};
 }
 
 /// What stdout-path names, by path or alias; without a usable one, the first PL011 of the tree.
@@ -330,21 +322,10 @@ void Parser::choose_console() {
   if (chosen != nullptr) machine_.console = ConsoleDescription{chosen->registers, resolve(chosen->interrupt)};
 }
 
-/// GIC bindings: <type number flags>, type 0 an SPI counted from INTID 32, 1 a PPI counted from 16.
-std::optional<u32> Parser::resolve(const PendingInterrupt& pending) {
-  if (!pending.interrupts.exists()) return std::nullopt;
-  if (pending.parent != gic_phandle_ || gic_interrupt_cells_ < 3 || gic_interrupt_cells_ > 4) {
-    note("an interrupt of the timer or the console does not go to the GIC; ignored");
-    return std::nullopt;
-  }
-  const usize first = pending.index * gic_interrupt_cells_;
-  const auto type = pending.interrupts.number(first, 1);
-  const auto number = pending.interrupts.number(first + 1, 1);
-  if (type && number) {
-    if (*type == 0 && *number < 988) return static_cast<u32>(32 + *number);
-    if (*type == 1 && *number < 16) return static_cast<u32>(16 + *number);
-  }
-  note("an interrupt of the timer or the console is missing or out of range; ignored");
+std::optional<u32> Parser::resolve(const FdtInterrupt& interrupt) {
+  const auto intid = gic_.intid(fdt_, interrupt);
+  if (intid) return *intid;
+  note("an interrupt of the timer or the console {}; ignored", intid.error());
   return std::nullopt;
 }
 

@@ -88,9 +88,10 @@ class Qemu:
                  gdb: bool = False) -> None:
         self._limits = limits
         self.log = log
-        self._sockets = tempfile.TemporaryDirectory(prefix="atoll-qemu-")
-        self._qmp_socket = Path(self._sockets.name) / "qmp"
-        self.gdb_socket = Path(self._sockets.name) / "gdb"
+        # Only where needed: a harness that is killed cannot remove it.
+        self._sockets = tempfile.TemporaryDirectory(prefix="atoll-qemu-") if qmp or gdb else None
+        directory = Path(self._sockets.name if self._sockets else "/nonexistent")
+        self._qmp_socket, self.gdb_socket = directory / "qmp", directory / "gdb"
         self._qmp_client: Optional[QmpClient] = None
         self._arguments = list(arguments)
         if qmp:
@@ -123,7 +124,8 @@ class Qemu:
         self._end(Ending.STOPPED)
         if self._qmp_client is not None:
             self._qmp_client.close()
-        self._sockets.cleanup()
+        if self._sockets is not None:
+            self._sockets.cleanup()
 
     @property
     def qmp(self) -> QmpClient:
@@ -182,7 +184,8 @@ class Qemu:
     def abandon(self) -> None:
         """From a signal handler: kills QEMU and leaves nothing behind, without waiting for a thread."""
         self._process.kill()
-        self._sockets.cleanup()
+        if self._sockets is not None:
+            self._sockets.cleanup()
 
     def _wait(self, seen: int) -> None:
         with self._changed:
