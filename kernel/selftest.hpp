@@ -1,5 +1,5 @@
 // Runs the kernel's selftests and reports in KTAP. Tests are written with tests/kernel/selftest.hpp; the lean
-// kernel has none, and then a run is an empty plan.
+// kernel has none, and a run of none fails.
 #pragma once
 
 #include <array>

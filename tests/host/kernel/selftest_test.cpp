@@ -48,11 +48,11 @@ TEST(Selftest, ATestThatChecksNothingFails) {
   EXPECT_TRUE(contains(run("e*").text, "not ok 1 e_checks_nothing # nothing was checked\n"));
 }
 
-TEST(Selftest, NothingMatchesOrNothingIsThere) {
+TEST(Selftest, AnEmptyPlanIsAFailure) {
   EXPECT_EQ(run("z*").text,
             "KTAP version 1\n1..0\n# no selftest matches \"z*\"\n# 0 passed, 1 failed, 0 skipped\n");
   host::CapturedPrint printed;
-  EXPECT_EQ(run_selftests({}, "*").failed, 0u);
+  EXPECT_EQ(run_selftests({}, "*").failed, 1u) << "an empty plan shows nothing";
 }
 
 TEST(Selftest, TwoOfOneNameBreakThePlan) {
