@@ -34,7 +34,7 @@ std::optional<usize> FdtGic::first_cell(const void* fdt, const FdtInterrupt& int
   for (usize entry = 0; at < count; ++entry) {
     const u32 controller = interrupt.cells.cell(at);
     if (entry == interrupt.index) return controller == phandle ? std::optional(at + 1) : std::nullopt;
-    const auto cells = interrupt_cells_of(fdt, controller);
+    const auto cells = controller == phandle ? interrupt_cells : interrupt_cells_of(fdt, controller);
     if (!cells || *cells >= count - at) return std::nullopt;
     at += 1 + *cells;
   }
