@@ -44,14 +44,16 @@ void print_banner() {
   arch::firmware_init(m.psci);
   smp_call_init();
   panic_enable_stop();
+  arch::irq_enable();
+  check_interrupts_arrive();
   boot_stage("interrupts");
   require(prepare_secondaries(cpu_map().count()), "units and roots of the other CPUs");
   boot_stage("roots");
+  start_secondaries();
+  // While they come up: their roots are in the store set, so what is mapped from here on reaches them.
   require(start_page_allocator(), "page allocator");
   boot_stage("memory");
-  arch::irq_enable();
-  check_interrupts_arrive();
-  start_secondaries();
+  wait_for_secondaries();
   boot_stage("online");
   mm::with_kernel_tables([](mm::KernelTables& tables) { tables.roots.freeze_boot(); });
   arch::drop_identity_map(mm::kernel_roots().zero_root_of(0));

@@ -178,9 +178,10 @@ void start_secondaries() {
   g_boot_features = arch::read_cpu_features();
   arch::ipi_set_handler(arch::Ipi::ping, answer_ping);
   g_roll_call.move(0, CpuState::off, CpuState::online);
-  const unsigned count = g_map.count();
+  start_all(g_map.count());
+}
 
-  start_all(count);
+void wait_for_secondaries() {
   wait_while_any_is(CpuState::starting);
   find_cpus_without_granule();
   g_roll_call.close(CpuState::starting, CpuState::did_not_start);
@@ -190,6 +191,7 @@ void start_secondaries() {
   g_roll_call.close(CpuState::arrived, CpuState::did_not_answer);
 
   const CpuSet online = online_cpus();
+  const unsigned count = g_map.count();
   for (unsigned cpu = 1; cpu < count; ++cpu) {
     if (online.contains(cpu)) continue;
     print("smp: CPU {} (MPIDR {:#x}) left out: {}\n", cpu, g_map.mpidrs()[cpu], cpu_state(cpu));

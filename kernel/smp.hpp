@@ -16,17 +16,20 @@ void number_cpus(const Machine& machine, std::optional<unsigned> maxcpus);
 const arch::CpuMap& cpu_map();
 
 /// CPUs that are up: they read their own number through the window, armed their timer and answered an IPI.
-/// The same for ever once `start_secondaries` has returned.
+/// The same for ever once `wait_for_secondaries` has returned.
 CpuSet online_cpus();
 
 /// How far a possible CPU got, in words.
 const char* cpu_state(unsigned cpu);
 
-/// Starts all possible CPUs by PSCI, back to back, and waits until each is online or left out. A CPU is given up when
-/// none has moved on for 10 s; it parks itself should it come later.
-/// Prints one line for each CPU that is left out, with the reason, and the summary line.
+/// Starts all possible CPUs by PSCI, back to back, and does not wait for them.
 /// Boot CPU, IRQs enabled; units, roots and idle stacks exist (`prepare_secondaries`).
 void start_secondaries();
+
+/// Waits until each started CPU is online or left out. A CPU is given up when none has moved on for 10 s; it parks
+/// itself should it come later. Prints one line for each CPU that is left out, with the reason, and the summary line.
+/// Boot CPU, IRQs enabled, once.
+void wait_for_secondaries();
 
 /// For a panic: a CPU that has not arrived parks itself when it does. The CPUs that run the kernel, online or not yet,
 /// the caller maybe among them. Any context.

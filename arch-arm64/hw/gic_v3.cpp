@@ -18,16 +18,19 @@ bool wait_for_writes(RegisterBlock block, u64 control, u32 pending) {
   return poll([=] { return (block.read32(control) & pending) == 0; });
 }
 
-/// Group 1, off, one priority: the interrupts from `first` on, 32 of them. What a loader or an earlier kernel left is
-/// forgotten: a pending interrupt would come once enabled, an active one never again.
+/// Group 1 and off: the interrupts from `first` on, 32 of them. What a loader or an earlier kernel left is forgotten:
+/// a pending interrupt would come once enabled, an active one never again. Priorities are set as lines are enabled:
+/// 160 vCPUs take turns at every register access, so few of them make a quick start.
 void reset_interrupts(RegisterBlock bank, u32 first) {
   bank.write32(gic::register_of(gic::BitArray::clear_enable, first), ~u32{0});
   bank.write32(gic::register_of(gic::BitArray::clear_pending, first), ~u32{0});
   bank.write32(gic::register_of(gic::BitArray::clear_active, first), ~u32{0});
   bank.write32(gic::register_of(gic::BitArray::group, first), ~u32{0});
-  for (u32 irq = first; irq < first + 32; irq += 4) {
-    bank.write32(gic::priority_register(irq), gic::kPriorities);
-  }
+}
+
+/// The one priority that there is, for `irq` and its neighbours in the register.
+void set_priority(RegisterBlock bank, u32 irq) {
+  bank.write32(gic::priority_register(irq), gic::kPriorities);
 }
 
 bool wake(RegisterBlock frame) {
@@ -73,8 +76,9 @@ Result<> GicV3::init_cpu(unsigned cpu) {
   if (!wait_for_writes(frame, redistributor::kControl, redistributor::kRegisterWritePending)) {
     return fail(Error::timed_out);
   }
-  constexpr u32 kAllSgis = (u32{1} << gic::kSgiCount) - 1;
-  sgi_frame(frame).write32(gic::register_of(gic::BitArray::set_enable, 0), kAllSgis);
+  for (u32 sgi = 0; sgi < kIpiKinds; sgi += 4) set_priority(sgi_frame(frame), sgi);
+  constexpr u32 kSgisInUse = (u32{1} << kIpiKinds) - 1;
+  sgi_frame(frame).write32(gic::register_of(gic::BitArray::set_enable, 0), kSgisInUse);
   gic::cpu_interface::enable();
   return {};
 }
@@ -83,7 +87,9 @@ void GicV3::enable(IrqNumber irq) {
   if (irq >= gic::kFirstSpi) {
     distributor_.write64(distributor::route_register(irq), Affinity::of_mpidr(mpidr()).value());
   }
-  bank_of(irq).write32(gic::register_of(gic::BitArray::set_enable, irq), gic::bit_of(irq));
+  const RegisterBlock bank = bank_of(irq);
+  set_priority(bank, irq);
+  bank.write32(gic::register_of(gic::BitArray::set_enable, irq), gic::bit_of(irq));
 }
 
 void GicV3::disable(IrqNumber irq) {
