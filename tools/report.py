@@ -157,7 +157,8 @@ def page(figures, smp):
 <h1>Atoll: per-CPU page tables compared</h1>
 <p>Every CPU runs on its own kernel page table, so a per-CPU variable is addressed like a plain global
 (<code>local</code>). Compared with it: an offset register used with preemption off (<code>preempt</code>).
-{html.escape(stamp)}</p>
+{html.escape(stamp)} Times are of QEMU's TCG on the host that ran it and say nothing about hardware;
+instruction counts and sizes hold for any.</p>
 {overview}
 {"".join(sections)}</main>
 </body>

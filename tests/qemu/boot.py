@@ -33,6 +33,7 @@ def main() -> int:
     if arguments.print:
         print(shlex.join(command))
         return 0
+    print("Ctrl-A X ends QEMU.", flush=True)
     os.execvp(command[0], command)
 
 

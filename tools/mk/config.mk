@@ -31,6 +31,8 @@ $(if $(filter $(PAGE)-$(VA),4k-48 4k-39 16k-47 64k-48),,$(error PAGE=$(PAGE) wit
 
 # FAULT=none is how runners say that nothing is planted.
 PLANTED := $(filter-out none,$(FAULT))
+$(if $(PLANTED),$(if $(shell grep -w '$(PLANTED),' lib/fault.hpp),,\
+  $(error FAULT=$(PLANTED): lib/fault.hpp has no such fault)))
 
 config_name = $(PAGE)-va$(VA)-$(PERCPU)$(if $(filter 1,$(DEBUG)),-debug)$(if \
   $(filter 1,$(LLVM)),-clang)$(if $(PLANTED),-fault-$(PLANTED))
