@@ -15,7 +15,6 @@ void emit_asm_constants() {
   ATOLL_EMIT(IMAGE_BASE, KernelLayout::kImage.start.value());
   ATOLL_EMIT(IMAGE_ROOM, KernelLayout::kImage.size < 2_GiB ? KernelLayout::kImage.size : 2_GiB);
   ATOLL_EMIT(LOCAL_BASE, KernelLayout::kLocal.start.value());
-  ATOLL_EMIT(GLOBAL_BASE, KernelLayout::kGlobal.start.value());
   ATOLL_EMIT(UNIT_BYTES, KernelLayout::kUnitBytes);
   ATOLL_EMIT(BOOT_PERCPU_OFFSET, KernelLayout::percpu_offset(0));
   ATOLL_EMIT(STACK_BYTES, arch::kStackBytes);

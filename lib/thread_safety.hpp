@@ -19,7 +19,6 @@ namespace atl {
 /// On functions: what they take, release, or need held.
 #define ATOLL_ACQUIRES(...) ATOLL_THREAD_ATTRIBUTE(acquire_capability(__VA_ARGS__))
 #define ATOLL_RELEASES(...) ATOLL_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
-#define ATOLL_TRIES(...) ATOLL_THREAD_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
 #define ATOLL_REQUIRES(...) ATOLL_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))
 /// On a lock's own body, which the analysis cannot follow.
 #define ATOLL_UNCHECKED ATOLL_THREAD_ATTRIBUTE(no_thread_safety_analysis)

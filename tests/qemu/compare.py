@@ -63,22 +63,20 @@ def boot_with_selftests(build: Build, smp: int) -> bool:
     return not result.problems
 
 
+def take_time(build: Build, smp: int, boot: str) -> None:
+    """Publishes times and stages of one way to boot."""
+    timing = boot_time.measure(build, smp, boot)
+    metrics.update(boot_time.records(timing, build, smp, boot))
+    print(boot_time.describe(timing, build, smp, boot), flush=True)
+
+
 def take_times(build: Build, smp: int) -> None:
-    """Publishes times and stages."""
+    """Publishes them for all ways, and for fewer CPUs."""
     for boot in boot_time.LIMITS:
-        timing = boot_time.measure(build, smp, boot)
-        metrics.update(boot_time.records(timing, build, smp, boot))
-        print(boot_time.describe(timing, build, smp, boot), flush=True)
+        take_time(build, smp, boot)
     for fewer in (cpus for cpus in TIMELINE_CPUS if cpus < smp):
         timing = boot_time.measure(build, fewer, "direct", _TIMELINE_RUNS)
         metrics.update(boot_time.records(timing, build, fewer, "direct"))
-
-
-def take_boot_time(build: Build, smp: int) -> None:
-    """Publishes the time through U-Boot alone, taken as that of the build it is compared with."""
-    timing = boot_time.measure(build, smp, "uboot")
-    metrics.update(boot_time.records(timing, build, smp, "uboot"))
-    print(boot_time.describe(timing, build, smp, "uboot"), flush=True)
 
 
 def main() -> int:
@@ -99,7 +97,8 @@ def main() -> int:
             if build.percpu == "local":
                 take_times(build, arguments.smp)
             else:
-                take_boot_time(build, arguments.smp)
+                # Through U-Boot alone, which is where the table compares the two.
+                take_time(build, arguments.smp, "uboot")
         except boot_time.BootFailed as failure:
             print(failure)
             good = False
