@@ -4,6 +4,7 @@
 #   tools/mk/kernel.mk   one configuration of the kernel
 #   tests/host/host.mk   the host test binary
 #   tests/qemu/floor/floor.mk   the bare program that start-up time is measured against
+#   tests/qemu/stub/stub.mk   the loader with which tests give the kernel any tree at any address
 .DEFAULT_GOAL := help
 .SUFFIXES:
 .DELETE_ON_ERROR:
@@ -18,6 +19,7 @@ include tools/mk/config.mk
 include tools/mk/kernel.mk
 include tests/host/host.mk
 include tests/qemu/floor/floor.mk
+include tests/qemu/stub/stub.mk
 
 PYTHON := python3
 # For runners that call make themselves, one at a time: those are makes of their own.
@@ -62,7 +64,7 @@ COMPARE_IMAGES := $(if $(filter $(COMPARE_GOALS),$(MAKECMDGOALS)),$(call images_
 CHECK_IMAGES := $(if $(filter $(CHECK_GOALS),$(MAKECMDGOALS)),$(call images_for,$(PYTHON) -m tests.qemu.run))
 
 .PHONY: builds
-builds: $(CHECK_IMAGES) build/floor/Image
+builds: $(CHECK_IMAGES) build/floor/Image build/stub/stub.elf
 
 check: setup
 	@$(APART) $(PYTHON) -m tools.check
