@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Optional
 
 PASS_MARKER = "atoll: all runs passed"
-_FAIL_MARKER = "atoll: FAILED"
+FAIL_MARKER = "atoll: FAILED"
 _PANIC = "panic: "
 
 _VERSION = re.compile(r"KTAP version (\d+)$")
@@ -129,8 +129,13 @@ def judge(lines: Sequence[str], exit_status: Optional[int], allowed_skips: Itera
     for test in report.tests:
         if test.status is Status.SKIPPED and not any(fnmatch.fnmatchcase(test.note, glob) for glob in allowed):
             problems.append(f"{test.name} was skipped ({test.note}), which is not expected here")
-    problems += [line for line in lines if line.startswith(_PANIC)][:1]
-    problems += [line for line in lines if line.startswith(_FAIL_MARKER)]
+    return problems + ending_problems(lines, exit_status)
+
+
+def ending_problems(lines: Sequence[str], exit_status: Optional[int]) -> list[str]:
+    """Why a boot did not end as one in which nothing failed."""
+    problems = [line for line in lines if line.startswith(_PANIC)][:1]
+    problems += [line for line in lines if line.startswith(FAIL_MARKER)]
     if exit_status != 0:
         problems.append("QEMU did not exit" if exit_status is None else f"QEMU exited with status {exit_status}")
     if PASS_MARKER not in (line.strip() for line in lines):

@@ -29,14 +29,18 @@ _TREE_MAGIC = 0xd00dfeed
 
 @dataclass(frozen=True)
 class Machine:
-    """`boot` is `direct` (QEMU -kernel), `uboot` (booti from a virtio disk), `fit` (bootm of a FIT) or `stub`.
+    """`boot` is `direct` (QEMU -kernel), `uboot` (booti from a virtio disk), `fit` (bootm of a FIT), `prompt` (booti as
+    it is typed at U-Boot's prompt, after `commands`) or `stub`.
 
     `smp`, `memory` and `accel` are what the QEMU options of that name take, `options` is added to `-M virt`. `gic` is
-    "2", "3" or "" for what the board has by itself. `initrd` is the file that the loader hands over.
+    "2", "3" or "" for what the board has by itself. `initrd` is the file that the loader hands over. `loads` are files
+    put into guest memory by address, whatever the loader.
 
-    The stub (tests/qemu/stub) starts the Image at `image_address` with x0 = `tree_address`, where the bytes of
-    `device_tree` lie, unless that is no RAM; without one, QEMU's own tree. It knows nothing of `initrd`: tree and
-    `loads` have to say it all. `loads` are files put into guest memory by address, whatever the loader.
+    `prompt` and `stub` start the Image at `image_address` and put the initrd directly behind what the Image's header
+    claims. The stub (tests/qemu/stub) passes x0 = `tree_address`, where the bytes of `device_tree` lie, unless that is
+    no RAM; without one, QEMU's own tree. It is the tree that has to say where the initrd is.
+
+    `typed` waits on the console from the start; the reset of the machine takes away its first character.
     """
 
     image: Path
@@ -54,6 +58,13 @@ class Machine:
     image_address: int = IMAGE_ADDRESS
     initrd: Optional[Path] = None
     loads: tuple[tuple[Path, int], ...] = ()
+    commands: tuple[str, ...] = ()
+    typed: str = ""
+
+    @property
+    def initrd_address(self) -> int:
+        """Where `prompt` and `stub` put it."""
+        return self.image_address + image_size(self.image)
 
     @property
     def cpus(self) -> int:
@@ -72,7 +83,11 @@ class Machine:
     def start(self, name: str, log: Path, *, qmp: bool = False, gdb: bool = False) -> Qemu:
         """To be used in a `with`; the console goes to `log`."""
         arguments = [*self.arguments(name), "-serial", "stdio"]
-        return Qemu(arguments, log, Limits.for_cpus(self.cpus), qmp=qmp, gdb=gdb)
+        typed = self.typed
+        if self.boot == "prompt":
+            initrd = (self.initrd_address, self.initrd.stat().st_size) if self.initrd else None
+            typed = uboot.typed(self.image_address, self.command_line, self.commands, initrd) + typed
+        return Qemu(arguments, log, Limits.for_cpus(self.cpus), qmp=qmp, gdb=gdb, typed=typed)
 
     def _common(self, *options: str) -> list[str]:
         gic = f"gic-version={self.gic}" if self.gic else ""
@@ -86,28 +101,30 @@ class Machine:
             append = ["-append", self.command_line] if self.command_line else []
             initrd = ["-initrd", str(self.initrd)] if self.initrd else []
             return ["-kernel", str(self.image), *append, *initrd]
-        if self.boot == "stub":
-            return self._stub()
+        if self.boot in ("prompt", "stub"):
+            loaded = [*_load(self.image, self.image_address),
+                      *(_load(self.initrd, self.initrd_address) if self.initrd else ())]
+            return [*loaded, *(self._stub() if self.boot == "stub" else ("-bios", str(uboot.FIRMWARE)))]
         return uboot.prepare(name, self.image, self.command_line, fit=self.boot == "fit").arguments()
 
     def _stub(self) -> list[str]:
         tree = self.device_tree or describe(self)
         words = ((_ARGUMENTS, self.tree_address), (_ARGUMENTS + 8, self.image_address))
-        loaded = _load(tree, self.tree_address) if self.tree_address in self.ram else []
-        return ["-kernel", str(STUB), *_load(self.image, self.image_address), *loaded,
+        return ["-kernel", str(STUB), *(_load(tree, self.tree_address) if self.tree_address in self.ram else ()),
                 *(option for address, word in words
                   for option in ("-device", f"loader,addr={address:#x},data={word:#x},data-len=8"))]
 
 
 def describe(machine: Machine) -> Path:
     """QEMU's own device tree for a machine, with its command line and initrd in it: a file under build/trees/, without
-    the room that QEMU leaves for growth. Equal machines share it; it is made anew and replaced at once."""
+    the room that QEMU leaves for growth, and without its random seeds. Equal machines share it; it is made anew and
+    replaced at once."""
     described = dataclasses.replace(machine, boot="direct", device_tree=None, loads=())
     path = TREES / f"{hashlib.sha256(repr(described).encode()).hexdigest()[:16]}.dtb"
     TREES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=TREES) as directory:
         dump = Path(directory) / path.name
-        command = [*described._common(f"dumpdtb={dump}"), *described._loader("")]
+        command = [*described._common("dtb-randomness=off", f"dumpdtb={dump}"), *described._loader("")]
         done = subprocess.run(command, check=False, timeout=_DESCRIBE_SECONDS, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0 or not dump.exists():
@@ -115,6 +132,12 @@ def describe(machine: Machine) -> Path:
         dump.write_bytes(shrink(dump.read_bytes()))
         dump.rename(path)
     return path
+
+
+def image_size(image: Path) -> int:
+    """What an arm64 Image says that it takes, BSS and all."""
+    with image.open("rb") as file:
+        return int(struct.unpack_from("<Q", file.read(64), 16)[0])
 
 
 def shrink(tree: bytes) -> bytes:

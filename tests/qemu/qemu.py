@@ -81,12 +81,14 @@ class Qemu:
     """`with Qemu(arguments, log, limits) as qemu:`; `arguments` starts with the program's name.
 
     With `qmp=True` a QMP server is opened on a private UNIX socket; with `gdb=True` a gdb server, whose
-    path is `gdb_socket`. The guest is not stopped by either until a client asks.
+    path is `gdb_socket`. The guest is not stopped by either until a client asks. `typed` waits on the console from
+    the start, for whoever reads first.
     """
 
     def __init__(self, arguments: list[str], log: Path, limits: Limits, *, qmp: bool = False,
-                 gdb: bool = False) -> None:
+                 gdb: bool = False, typed: str = "") -> None:
         self._limits = limits
+        self._typed = typed
         self.log = log
         # Only where needed: a harness that is killed cannot remove it.
         self._sockets = tempfile.TemporaryDirectory(prefix="atoll-qemu-") if qmp or gdb else None
@@ -117,6 +119,8 @@ class Qemu:
         _running[self._process.pid] = self
         self._reader = threading.Thread(target=self._read, name=f"console-{self._process.pid}")
         self._reader.start()
+        if self._typed:
+            self.write(self._typed)
         return self
 
     def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Optional
 
 from tests.qemu.build import BUILD, ROOT
 
@@ -22,6 +23,7 @@ _ENVIRONMENT_BYTES = 0x40000     # CONFIG_ENV_SIZE of qemu_arm64_defconfig
 _FLASH_BYTES = 64 * 1024 * 1024  # a bank of QEMU's virt machine
 _KERNEL_ADDRESS = 0x40400000     # 2 MiB aligned: an image of text_offset 0 is started where it is
 _FIT_ADDRESS = 0x48000000        # bootm copies the kernel from here to the address that the FIT says
+_KEYS = 4                        # a character is lost when the UART is reset, another when U-Boot sets it up
 
 
 class MediaError(Exception):
@@ -57,6 +59,16 @@ def environment(command_line: str, *, fit: bool) -> dict[str, str]:
         "bootargs": command_line,
         "bootcmd": f"virtio scan; {load}; echo boot failed; poweroff",
     }
+
+
+def typed(image: int, command_line: str, commands: tuple[str, ...],
+          initrd: Optional[tuple[int, int]] = None) -> str:
+    """What a user types to start the Image that lies at `image`: keys that end the countdown, then commands.
+    `initrd` is an address and a size."""
+    ramdisk = f"{initrd[0]:#x}:{initrd[1]:#x}" if initrd else "-"
+    lines = [*[""] * _KEYS, *(f"setenv bootargs '{command_line}'" for _ in range(bool(command_line))), *commands,
+             f"booti {image:#x} {ramdisk} ${{fdtcontroladdr}}"]
+    return "".join(f"{line}\r" for line in lines)
 
 
 def prepare(name: str, image: Path, command_line: str, *, fit: bool = False) -> Media:

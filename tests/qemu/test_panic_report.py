@@ -2,8 +2,8 @@
 
 import unittest
 
-from tests.qemu.checks import panic_problems
-from tests.qemu.matrix import Panic
+from tests.qemu.panic_report import problems_of
+from tests.qemu.spec import Panic
 
 REPORT = """\
 boot: online 29914 us
@@ -23,7 +23,7 @@ EXPECTED = Panic(r"data abort, at 0x[0-9a-f]+ \(vmalloc\)", "store_there", cpu=2
 class PanicReport(unittest.TestCase):
     def problems(self, old: str = "", new: str = "", status: int = 2) -> str:
         self.assertIn(old, REPORT)
-        return "\n".join(panic_problems(REPORT.replace(old, new, 1).split("\n"), status, EXPECTED, cpus=4))
+        return "\n".join(problems_of(REPORT.replace(old, new, 1).split("\n"), status, EXPECTED, cpus=4))
 
     def test_as_it_should_be(self) -> None:
         self.assertEqual(self.problems(), "")
@@ -39,7 +39,7 @@ class PanicReport(unittest.TestCase):
         self.assertIn(end, self.problems("backtrace", "panic: end of report\nbacktrace"))
 
     def test_no_report(self) -> None:
-        self.assertIn("no panic report", "\n".join(panic_problems(["atoll> "], 2, EXPECTED, cpus=4)))
+        self.assertIn("no panic report", "\n".join(problems_of(["atoll> "], 2, EXPECTED, cpus=4)))
 
     def test_another_message(self) -> None:
         self.assertIn("is not `panic: data abort", self.problems("(vmalloc)", "(user half)"))

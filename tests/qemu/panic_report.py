@@ -1,0 +1,42 @@
+"""The verdict on a panic's report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Optional
+
+from tests.qemu import ktap
+from tests.qemu.spec import Panic
+
+STATUS = 2
+END = "panic: end of report"
+_PLACE = re.compile(r"panic: CPU (?P<cpu>\d+) (at \S+:\d+|in an exception); "
+                    r"stopped (?P<stopped>\d+) of (?P<others>\d+) other CPUs$")
+
+
+def problems_of(lines: Sequence[str], status: Optional[int], expected: Panic, cpus: int) -> list[str]:
+    """Why this console and exit status are not just the expected report, from a machine of `cpus` CPUs."""
+    texts = [text for text in lines if text.strip()]
+    problems = [] if status == STATUS else [f"QEMU exited with status {status}, not {STATUS}"]
+    if ktap.PASS_MARKER in texts:
+        problems.append("a panic was reported as a pass")
+    if texts.count(END) != 1 or texts[-1] != END:
+        problems.append(f"the last line is not the only `{END}`")
+    headings = [i for i, text in enumerate(texts) if text.startswith("panic: ")]
+    if len(headings) < 2:
+        return [*problems, "no panic report"]
+    report = texts[headings[0]:]
+    if not re.fullmatch(expected.message, report[0].removeprefix("panic: ")):
+        problems.append(f"`{report[0]}` is not `panic: {expected.message}`")
+    if not (where := _PLACE.match(texts[headings[1]])):
+        problems.append(f"`{texts[headings[1]]}` does not say which CPU, where, and how many it stopped")
+    elif int(where["cpu"]) != expected.cpu or (int(where["stopped"]), int(where["others"])) != (cpus - 1, cpus - 1):
+        problems.append(f"`{where[0]}`: CPU {expected.cpu} should have stopped {cpus - 1} of {cpus - 1}")
+    if more := [texts[i] for i in headings[2:] if texts[i] != END]:
+        problems.append(f"more than one report: {more[0]}")
+    if not any(re.match(rf"  0x[0-9a-f]{{16}} {expected.function}\+0x", text) for text in report):
+        problems.append(f"no {expected.function} in the backtrace")
+    problems += [f"nothing in the report matches `{detail}`" for detail in expected.details
+                 if not re.search(detail, "\n".join(report))]
+    return problems
