@@ -46,6 +46,8 @@ def run(boot: Boot) -> Result:
     except (Hang, QmpError, GdbError, MediaError, TreeError, OSError) as error:
         result.problems.append(str(error))
     result.seconds = time.monotonic() - started
+    if 0 < boot.seconds < result.seconds:
+        result.problems.append(f"took {result.seconds:.1f} s, not at most {boot.seconds:.1f} s")
     return result
 
 

@@ -59,7 +59,8 @@ class Boot:
     `tree` goes with the stub: what it gives the kernel instead of the machine's own. `initrd` is the size of one.
     `intact` are filled before the boot and `unmapped` are found in no linear map after it, by `Check.INTACT`. `says`
     are regular expressions, each for a console line that must come. `online` is how many CPUs there are to the
-    kernel, where that is not the machine's number. `panic` goes with `Check.PANIC`.
+    kernel, where that is not the machine's number. `seconds` is how long it may take, where that is the point. `panic`
+    goes with `Check.PANIC`.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Boot:
     unmapped: tuple[range, ...] = ()
     says: tuple[str, ...] = ()
     online: int = 0
+    seconds: float = 0.0
     check: Check = Check.SELFTESTS
     panic: Optional[Panic] = None
 
