@@ -32,7 +32,7 @@ export ATOLL_COMMAND
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-## Atoll: targets (variables: PAGE VA PERCPU DEBUG LLVM FAULT SMP MEM CPU BOOT ACCEL CMDLINE V)
+## Atoll: targets (variables: PAGE VA PERCPU DEBUG LLVM FAULT SMP MEM CPU GIC BOOT INITRD ACCEL CMDLINE V)
 ##   compare      build and boot 4K/16K/64K x {local, preempt} on 160 CPUs through U-Boot, print one table,
 ##                write build/report/
 ##   check        all tests; ends with `N passed, N failed`
@@ -50,7 +50,6 @@ setup:
 	@tools/setup
 
 # Each line that a runner's --list-builds prints is one configuration: built by a make of its own, side by side.
-comma := ,
 empty :=
 space := $(empty) $(empty)
 .PHONY: build-image-%
@@ -90,8 +89,8 @@ sizes: setup
 	@$(MAKE) compare-builds
 	@$(PYTHON) -m tools.percpu_sites --builds --metrics
 
-BOOT_COMMAND = $(PYTHON) -m tests.qemu.boot --image $(O)/Image --smp $(SMP) --memory $(MEM) --cpu $(CPU) \
-  --boot $(BOOT) --accel $(ACCEL) --append '$(CMDLINE)'
+BOOT_COMMAND = $(PYTHON) -m tests.qemu.boot --image $(O)/Image --smp $(SMP) --memory $(MEM) --cpu $(CPU) --gic $(GIC) \
+  --boot $(BOOT) --accel $(ACCEL) $(if $(INITRD),--initrd '$(INITRD)') --append '$(subst ','\'',$(CMDLINE))'
 boot: image
 	@$(BOOT_COMMAND)
 gdb: image

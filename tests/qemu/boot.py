@@ -19,6 +19,8 @@ def main() -> int:
     parser.add_argument("--cpu", default="cortex-a72")
     parser.add_argument("--boot", choices=("direct", "uboot", "fit"), default="direct")
     parser.add_argument("--accel", default="tcg")
+    parser.add_argument("--gic", choices=("2", "3"), default="3")
+    parser.add_argument("--initrd", type=Path)
     parser.add_argument("--append", default="", metavar="COMMAND_LINE", help="the kernel's command line")
     parser.add_argument("--options", default="", help="added to -M virt")
     parser.add_argument("--gdb", action="store_true", help="wait for a debugger on TCP port 1234 first")
@@ -27,7 +29,8 @@ def main() -> int:
 
     machine = Machine(image=arguments.image.resolve(), smp=arguments.smp, cpu=arguments.cpu,
                       memory=arguments.memory, boot=arguments.boot, command_line=arguments.append,
-                      accel=arguments.accel, options=arguments.options,
+                      accel=arguments.accel, options=arguments.options, gic=arguments.gic,
+                      initrd=arguments.initrd and arguments.initrd.resolve(),
                       extra=("-s", "-S") if arguments.gdb else ())
     command = [*machine.arguments("interactive"), "-serial", "mon:stdio"]
     if arguments.print:

@@ -141,6 +141,8 @@ def _images() -> list[Boot]:
               check=Check.INTACT),
         *one("case15-prompt-initrd", initrd=3 * _MIB + 1, commands=(_INITRD_STAYS,), command_line=_KEEP,
              check=Check.INTACT, **_PROMPT),
+        *(boot for loader in ("uboot", "fit") for boot in one(
+            f"case15-{loader}-initrd", boot=loader, initrd=3 * _MIB + 1, command_line=_KEEP, check=Check.INTACT)),
         *one("case15-prompt-initrd-moved", initrd=3 * _MIB + 1, command_line=_KEEP, check=Check.INTACT, **_PROMPT),
     ]
 

@@ -32,6 +32,9 @@ _EDITED: tuple[tuple[str, Optional[str]], ...] = (
     ("arguments are not part of it", "arguments"),
     ("over-long " + "x" * 300, "over-long"),
     ("\x03", None),
+    ("ptdump 1000", None),
+    ("ptdump x", None),
+    ("panic no-such-way", None),
 )
 _ENDS = ("\r", "\n", "\r\n")
 

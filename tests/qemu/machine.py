@@ -105,7 +105,8 @@ class Machine:
             loaded = [*_load(self.image, self.image_address),
                       *(_load(self.initrd, self.initrd_address) if self.initrd else ())]
             return [*loaded, *(self._stub() if self.boot == "stub" else ("-bios", str(uboot.FIRMWARE)))]
-        return uboot.prepare(name, self.image, self.command_line, fit=self.boot == "fit").arguments()
+        media = uboot.prepare(name, self.image, self.command_line, fit=self.boot == "fit", initrd=self.initrd)
+        return media.arguments()
 
     def _stub(self) -> list[str]:
         tree = self.device_tree or describe(self)

@@ -33,6 +33,10 @@ def answers(lines: list[str]) -> list[str]:
             console.append("atoll: all runs passed")
         elif words == ["cpus"]:
             console += ["  cpu 0 mpidr 0x0 online", "4 of 4 CPUs online"]
+        elif words[:1] == ["ptdump"]:
+            console.append(f'no CPU "{words[1]}" with a root')
+        elif words[:1] == ["panic"]:
+            console.append("no such panic")
         elif words:
             console.append(f'unknown command "{words[0]}"; `help` lists them')
     return console

@@ -65,6 +65,11 @@ class Environment(unittest.TestCase):
             self.assertEqual(variables["bootdelay"], "-2")
             self.assertEqual(variables["bootargs"], "run=selftest,poweroff")
             self.assertTrue(variables["bootcmd"].endswith("poweroff"))
+            self.assertIn(" - ${fdtcontroladdr}", variables["bootcmd"])
+
+    def test_initrd(self) -> None:
+        command = uboot.environment("", fit=True, initrd=True)["bootcmd"]
+        self.assertRegex(command, r"load \S+ 0:1 (0x[0-9a-f]+) initrd && bootm 0x48000000 \1:\$\{filesize\} \$")
 
     def test_what_a_user_types(self) -> None:
         lines = uboot.typed(0x40400000, "run=poweroff", ("setenv a b",), (0x50000000, 0x1234)).strip("\r").split("\r")

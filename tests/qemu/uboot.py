@@ -23,6 +23,7 @@ _ENVIRONMENT_BYTES = 0x40000     # CONFIG_ENV_SIZE of qemu_arm64_defconfig
 _FLASH_BYTES = 64 * 1024 * 1024  # a bank of QEMU's virt machine
 _KERNEL_ADDRESS = 0x40400000     # 2 MiB aligned: an image of text_offset 0 is started where it is
 _FIT_ADDRESS = 0x48000000        # bootm copies the kernel from here to the address that the FIT says
+_INITRD_ADDRESS = 0x4a000000     # U-Boot moves it from here to where the kernel finds it
 _KEYS = 4                        # a character is lost when the UART is reset, another when U-Boot sets it up
 
 
@@ -45,19 +46,20 @@ class Media:
                 "-device", "virtio-blk-device,drive=boot"]
 
 
-def environment(command_line: str, *, fit: bool) -> dict[str, str]:
+def environment(command_line: str, *, fit: bool, initrd: bool = False) -> dict[str, str]:
     """U-Boot's variables. Where the boot fails, U-Boot powers off, so that nobody waits for a prompt."""
-    if fit:
-        load = f"load virtio 0:1 {_FIT_ADDRESS:#x} atoll.itb && bootm {_FIT_ADDRESS:#x} - ${{fdtcontroladdr}}"
-    else:
-        load = (f"load virtio 0:1 {_KERNEL_ADDRESS:#x} Image && "
-                f"booti {_KERNEL_ADDRESS:#x} - ${{fdtcontroladdr}}")
+    file, command, address = ("atoll.itb", "bootm", _FIT_ADDRESS) if fit else ("Image", "booti", _KERNEL_ADDRESS)
+    loads = [f"load virtio 0:1 {address:#x} {file}"]
+    if initrd:
+        loads.append(f"load virtio 0:1 {_INITRD_ADDRESS:#x} initrd")  # the last load sets `filesize`
+    ramdisk = f"{_INITRD_ADDRESS:#x}:${{filesize}}" if initrd else "-"
+    boot = " && ".join([*loads, f"{command} {address:#x} {ramdisk} ${{fdtcontroladdr}}"])
     return {
         "bootdelay": "-2",
         "fdt_high": "0xffffffffffffffff",  # leave the device tree where it is
         "kernel_addr_r": f"{_KERNEL_ADDRESS:#x}",
         "bootargs": command_line,
-        "bootcmd": f"virtio scan; {load}; echo boot failed; poweroff",
+        "bootcmd": f"virtio scan; {boot}; echo boot failed; poweroff",
     }
 
 
@@ -71,7 +73,7 @@ def typed(image: int, command_line: str, commands: tuple[str, ...],
     return "".join(f"{line}\r" for line in lines)
 
 
-def prepare(name: str, image: Path, command_line: str, *, fit: bool = False) -> Media:
+def prepare(name: str, image: Path, command_line: str, *, fit: bool = False, initrd: Optional[Path] = None) -> Media:
     """Makes the media of one boot under build/uboot/`name`, replacing older ones of that name."""
     directory = BUILD / "uboot" / name
     disk = directory / "disk"
@@ -83,8 +85,10 @@ def prepare(name: str, image: Path, command_line: str, *, fit: bool = False) -> 
         _make_fit(image, disk / "atoll.itb", directory)
     else:
         shutil.copyfile(image, disk / "Image")
+    if initrd:
+        shutil.copyfile(initrd, disk / "initrd")
     text = directory / "environment.txt"
-    variables = environment(command_line, fit=fit)
+    variables = environment(command_line, fit=fit, initrd=initrd is not None)
     text.write_text("".join(f"{key}={value}\n" for key, value in variables.items()))
     flash = directory / "flash.img"
     _run(["mkenvimage", "-s", hex(_ENVIRONMENT_BYTES), "-o", str(flash), str(text)])
