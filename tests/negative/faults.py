@@ -140,6 +140,8 @@ FAULTS: tuple[Fault, ...] = (
                 "CPU 1 does not serve calls while it waits for its own"),
     HostFault("reservation_rounded_inward", "MemoryMap.Case12_ReservationsAreRoundedOutward",
               "mm/memory_map_test.cpp", "a partly reserved page is free at page size"),
+    BootFault("reservation_rounded_inward", "64k-va48-local-debug.case12-reservations",
+              "the byte at 0x42000000 was overwritten"),
     HostFault("ram_not_trimmed", "MemoryMap.Case10_OddSizesAreTrimmedInward",
               "mm/memory_map_test.cpp", "the tail of a bank is used"),
     HostFault("bank_overlap_unmerged", "MemoryMap.Case9_SixtyFourBanksInAnyOrderGiveTheExactTotal",

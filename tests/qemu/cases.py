@@ -105,8 +105,8 @@ def _memory() -> list[Boot]:
 
 def _reservations() -> list[Boot]:
     """Case 12: what is reserved stays as it was, and is not mapped where the tree says so."""
-    base = "reservations.dts"
-    return each("case12-reservations", memory="1G", smp="1", boot="stub", tree=Tree(base=base), command_line=_KEEP,
+    return each("case12-reservations", memory="1G", smp="1", boot="stub", tree=Tree(base="reservations.dts"),
+                command_line=f"mem=400M {_KEEP}",
                 intact=(range(0x42000000, 0x42001800), range(0x50000000, 0x50200000), range(0x51000000, 0x51001000),
                         range(0x58000000, 0x58002000)),
                 unmapped=(range(0x58000000, 0x58002000),), initrd=12345, check=Check.INTACT)
