@@ -3,7 +3,6 @@
 
 #include "arch-arm64/hw/sysreg.hpp"
 #include "arch-arm64/tlbi.hpp"
-#include "arch/cpu.hpp"
 #include "lib/fault.hpp"
 
 /// hw/root_switch.S. To be called at its physical address.
@@ -58,11 +57,20 @@ void drop_identity_map(PhysAddr zero_root) {
 }
 
 std::optional<PhysAddr> translate(VirtAddr va) {
-  // An exception may use AT itself, and nobody preserves PAR_EL1. The ISB completes the AT before PAR_EL1 is read.
-  const u64 saved = irq_save();
-  asm volatile("at s1e1r, %0\n isb" ::"r"(va.value()) : "memory");
-  const u64 par = ATOLL_READ_SYSREG("par_el1");
-  irq_restore(saved);
+  // An IRQ's or FIQ's handler may use AT itself, and nobody preserves PAR_EL1. The ISB completes the AT before PAR_EL1
+  // is read.
+  u64 daif;
+  u64 par;
+  asm volatile(
+      "mrs %[daif], daif\n"
+      "msr daifset, #3\n"
+      "at s1e1r, %[va]\n"
+      "isb\n"
+      "mrs %[par], par_el1\n"
+      "msr daif, %[daif]"
+      : [daif] "=&r"(daif), [par] "=&r"(par)
+      : [va] "r"(va.value())
+      : "memory");
 
   if ((par & kTranslationFailed) != 0) return std::nullopt;
   return PhysAddr((par & kOutputAddressMask) | (va.value() & 0xfff));
