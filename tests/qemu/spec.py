@@ -145,6 +145,7 @@ def allowed_skips(boot: Boot) -> list[str]:
 _SKIPS: tuple[tuple[str, Callable[[Boot], bool]], ...] = (
     ("needs two CPUs", lambda boot: (boot.online or boot.machine.cpus) < 2),
     ("needs three CPUs", lambda boot: (boot.online or boot.machine.cpus) < 3),
+    ("no NMI", lambda boot: "secure=on" in boot.options),
     ("more than 512 MiB of RAM", lambda boot: len(boot.machine.ram) > 512 << 20),
     ("no FEAT_LSE", lambda boot: boot.machine.cpu in ("cortex-a53", "cortex-a57", "cortex-a72")),
 )
