@@ -3,22 +3,15 @@
 
 #include <span>
 
+#include "arch-arm64/gic_registers.hpp"
 #include "arch-arm64/mpidr.hpp"
 #include "lib/address.hpp"
 #include "lib/fault.hpp"
 
-namespace atl::arch::gic {
+namespace atl::arch::gic::v3 {
 
-/// INTIDs by kind.
-inline constexpr u32 kSgiCount = 16;
-inline constexpr u32 kFirstSpi = 32;
 /// ICC_IAR1_EL1.INTID.
 inline constexpr u32 kIntidMask = 0xff'ffff;
-/// 1020 .. 1023 are not interrupts; 1023 says that nothing is pending.
-inline constexpr u32 kFirstSpecial = 1020;
-
-/// The same for every interrupt (nothing nests), in all four bytes of a priority register.
-inline constexpr u32 kPriorities = 0xa0a0a0a0;
 
 /// Offsets in the distributor frame; the per-interrupt arrays are in the redistributor's SGI frame too.
 namespace distributor {
@@ -28,32 +21,18 @@ inline constexpr u64 kPeripheralId2 = 0xffe8;
 /// 64 bits for each SPI: the affinity it goes to, laid out as in MPIDR_EL1.
 constexpr u64 route_register(u32 intid) { return 0x6000 + u64{8} * intid; }
 
-/// GICD_CTLR. The positions are the same with one Security state and in the Non-secure view of two.
+/// GICD_CTLR. The positions are the same with one Security state and in the Non-secure view of two, but for bits 0
+/// and 6, which the latter does not have.
+inline constexpr u32 kEnableGroup0 = 1 << 0;
 inline constexpr u32 kEnableGroup1 = 1 << 1;
 inline constexpr u32 kAffinityRouting = 1 << 4;
+/// DS: there is one Security state, and Group 0 is ours.
+inline constexpr u32 kOneSecurityState = 1 << 6;
 inline constexpr u32 kRegisterWritePending = u32{1} << 31;
 
-/// GICD_TYPER.ITLinesNumber: the INTIDs it implements, in 32s, less one.
-constexpr u32 interrupt_count(u32 type) {
-  const u32 count = 32 * ((type & 0x1f) + 1);
-  return count < kFirstSpecial ? count : kFirstSpecial;
-}
 /// GICD_PIDR2.ArchRev.
 constexpr u32 architecture(u32 peripheral_id) { return peripheral_id >> 4 & 0xf; }
 }  // namespace distributor
-
-/// Arrays of one bit for each INTID, 32 to a register.
-enum class BitArray : u64 {
-  group = 0x0080,
-  set_enable = 0x0100,
-  clear_enable = 0x0180,
-  clear_pending = 0x0280,
-  clear_active = 0x0380
-};
-constexpr u64 register_of(BitArray array, u32 intid) { return static_cast<u64>(array) + intid / 32 * 4; }
-constexpr u32 bit_of(u32 intid) { return u32{1} << (intid % 32); }
-/// One byte for each INTID, four to a register.
-constexpr u64 priority_register(u32 intid) { return 0x0400 + intid / 4 * 4; }
 
 /// Offsets in a redistributor's first frame; its second holds SGIs and PPIs.
 namespace redistributor {
@@ -104,4 +83,4 @@ constexpr void for_each_redistributor(std::span<const VirtRange> regions, u64 st
   }
 }
 
-}  // namespace atl::arch::gic
+}  // namespace atl::arch::gic::v3

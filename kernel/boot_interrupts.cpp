@@ -32,20 +32,36 @@ bool arrives(percpu::Event event) {
   return true;
 }
 
+/// v2: distributor and CPU interface. v3: distributor and redistributor regions.
+arch::GicRegisters map_gic(const GicDescription& gic) {
+  static constinit std::array<VirtRange, GicDescription::kMaxRegions> regions{};
+  const VirtRange distributor = require(mm::map_device(gic.distributor), "GIC distributor");
+  if (gic.version == GicDescription::Version::v2) {
+    return {.version = arch::GicVersion::v2,
+            .distributor = distributor,
+            .cpu_interface = require(mm::map_device(gic.cpu_interface), "GIC CPU interface"),
+            .redistributor_regions = {}};
+  }
+  usize count = 0;
+  for (const PhysRange& region : gic.redistributors()) {
+    regions[count++] = require(mm::map_device(region), "GIC redistributors");
+  }
+  return {.version = arch::GicVersion::v3,
+          .distributor = distributor,
+          .cpu_interface = {},
+          .redistributor_regions = std::span(regions).first(count),
+          .redistributor_stride = gic.redistributor_stride};
+}
+
 }  // namespace
 
 void start_interrupts(const Machine& machine) {
-  if (machine.gic.version != GicDescription::Version::v3) panic("boot: the device tree names no GICv3");
-  const VirtRange distributor = require(mm::map_device(machine.gic.distributor), "GIC distributor");
-  static constinit std::array<VirtRange, GicDescription::kMaxRegions> regions{};
-  usize count = 0;
-  for (const PhysRange& region : machine.gic.redistributors()) {
-    regions[count++] = require(mm::map_device(region), "GIC redistributors");
+  if (machine.gic.version == GicDescription::Version::none) {
+    panic("boot: the device tree names no GICv2 or GICv3");
   }
-  const arch::GicRegisters registers{distributor, std::span(regions).first(count),
-                                     machine.gic.redistributor_stride};
+  const arch::GicRegisters registers = map_gic(machine.gic);
   require(arch::interrupts_init(registers, cpu_map().mpidrs()), "GIC");
-  require(arch::interrupts_init_cpu(0), "GIC redistributor of the boot CPU");
+  require(arch::interrupts_init_cpu(0), "the boot CPU's part of the GIC");
   if (!machine.timer_irq) panic("boot: the device tree names no virtual timer");
   require(time_init(*machine.timer_irq), "timer interrupt");
   require(time_init_cpu(), "timer");

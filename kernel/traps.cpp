@@ -46,7 +46,7 @@ void handle_trap(arch::TrapFrame& frame, arch::TrapKind kind, bool stack_overflo
   switch (kind) {
     case arch::TrapKind::synchronous: panic_on_synchronous(frame);
     case arch::TrapKind::irq: panic_at(frame, "interrupt from a mode that the kernel never runs in");
-    case arch::TrapKind::fiq: panic_at(frame, "FIQ: no interrupt is configured as one");
+    case arch::TrapKind::fiq: panic_at(frame, "FIQ: not one of the kernel's own");
     case arch::TrapKind::serror: panic_at(frame, "SError: the system reports a failed access, cause unknown");
   }
 }

@@ -43,6 +43,8 @@ enum class Fault : u8 {
   narrow_compare_unextended,    ///< 8/16-bit cmpxchg compares the whole expected register
   cpu_on_lies,                  ///< CPU_ON of the last CPU is not issued, but taken for a success
   ping_unanswered,              ///< the last CPU ignores the IPI that it has to answer to be online
+  sgi_ended_without_sender,     ///< GICv2: the end of an SGI does not name the CPU that sent it
+  irq_save_masks_fiq,           ///< masking IRQs masks FIQs as well
   stop_not_handled,             ///< a CPU that is told to stop by a panic goes on
 };
 

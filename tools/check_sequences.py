@@ -11,7 +11,8 @@ On every path through the function
     the acknowledgement keeps that CPU from having looked earlier,
   * `dc cvau` comes before `dsb ish`, and `ic ivau` between `dsb ish` and `dsb ish; isb`; what is cleaned or
     invalidated for a CPU without its MMU, before `dsb sy`,
-  * WFI comes after a DSB,
+  * WFI comes after a DSB, and an ISB after IRQs are unmasked,
+  * FIQs, which may be NMIs, are masked in few places, and around a root switch,
   * where a CPU enters, it masks everything and takes the stack pointer of its level, before all else; and HCR_EL2 is
     written before an ISB and then SCTLR_EL1, which with E2H set would be another register,
   * the descriptors that KernelRoots stores come between `dsb ishst` and `dsb ishst; isb`.
@@ -64,22 +65,27 @@ RULES = (
     Rule(r"msr hcr_el2,", after=(ISB,), between=ACCESSES),
     Rule(r"at s1e", after=(ISB, r"mrs x\d+, par_el1"), between=ACCESSES),
     Rule(r"mrs x\d+, cntvct_el0", before=ISB, between=ACCESSES),
-    Rule(r"msr (icc_sgi1r_el1|s3_0_c12_c11_5),", before=DSB_STORES),
-    Rule(r"mrs x\d+, (icc_iar1_el1|s3_0_c12_c12_0)", after=(r"dsb sy$",), between=ACCESSES),
+    Rule(r"msr (icc_sgi1r_el1|icc_sgi0r_el1|s3_0_c12_c11_[57]),", before=DSB_STORES),
+    Rule(r"mrs x\d+, (icc_iar1_el1|icc_iar0_el1|s3_0_c12_(c12|c8)_0)", after=(r"dsb sy$",), between=ACCESSES),
     Rule(r"dc cvau,", after=(DSB_SHARED,), between=re.compile(f"{STORE.pattern}|{CALL.pattern}|ic ivau")),
     Rule(r"ic ivau,", before=DSB_SHARED, after=(DSB_SHARED, ISB)),
     Rule(r"ic iallu$", after=(DSB_LOCAL, ISB), between=ACCESSES),
     Rule(r"dc (ivac|civac),", after=(r"dsb sy$",), between=ACCESSES),
     Rule(r"wfi$", before=DSB_ANY),
+    Rule(r"msr daifclr, #0x2$", after=(ISB,)),
 )
 
 # Instructions with few places, by the names of the functions, mangled or not.
 CONFINED = (
     (LOCAL_TLBI, re.compile(r"switch_root|enable_mmu|\w*tlb_flush_all_local|\w*drop_identity_map")),
     (r"msr ttbr1_el1,", re.compile(r"switch_root|enable_mmu")),
+    # F is the lowest bit. Where a CPU begins, ends, returns from an exception, has no root, or uses PAR_EL1.
+    (r"msr daifset, #0x[13579bdf]$", re.compile(r"(primary|secondary)_entry|park|\w*4haltEv|trap_return|switch_root|"
+                                                r"\w*9translate\w*")),
 )
 
-SWITCH_ROOT = ["msr ttbr1_el1, x0", "isb", "tlbi vmalle1", "dsb nsh", "isb", "msr ttbr1_el1, x1", "isb"]
+SWITCH_ROOT = ["msr daifset, #0xf", "msr ttbr1_el1, x0", "isb", "tlbi vmalle1", "dsb nsh", "isb", "msr ttbr1_el1, x1",
+               "isb", "msr daif, x2"]
 ENTRIES = ("primary_entry", "secondary_entry")
 ENTRY = ["msr daifset, #0xf", "msr spsel, #0x1"]
 INSTALL = re.compile(r"\w*11KernelRoots\w*?(7install|13install_local)E")

@@ -1,7 +1,7 @@
 #include "arch-arm64/hw/gic_v3.hpp"
 
 #include "arch-arm64/gic_v3_registers.hpp"
-#include "arch-arm64/hw/gic_cpu_interface.hpp"
+#include "arch-arm64/hw/gic_v3_cpu_interface.hpp"
 #include "arch-arm64/hw/poll.hpp"
 #include "arch-arm64/mpidr.hpp"
 #include "arch/cpu.hpp"
@@ -10,27 +10,13 @@
 namespace atl::arch {
 namespace {
 
-namespace distributor = gic::distributor;
-namespace redistributor = gic::redistributor;
+namespace cpu_interface = gic::v3::cpu_interface;
+namespace distributor = gic::v3::distributor;
+namespace redistributor = gic::v3::redistributor;
 
 /// Writes to control and enable-clearing registers take effect when RWP reads as zero.
 bool wait_for_writes(RegisterBlock block, u64 control, u32 pending) {
   return poll([=] { return (block.read32(control) & pending) == 0; });
-}
-
-/// Group 1 and off: the interrupts from `first` on, 32 of them. What a loader or an earlier kernel left is forgotten:
-/// a pending interrupt would come once enabled, an active one never again. Priorities are set as lines are enabled:
-/// 160 vCPUs take turns at every register access, so few of them make a quick start.
-void reset_interrupts(RegisterBlock bank, u32 first) {
-  bank.write32(gic::register_of(gic::BitArray::clear_enable, first), ~u32{0});
-  bank.write32(gic::register_of(gic::BitArray::clear_pending, first), ~u32{0});
-  bank.write32(gic::register_of(gic::BitArray::clear_active, first), ~u32{0});
-  bank.write32(gic::register_of(gic::BitArray::group, first), ~u32{0});
-}
-
-/// The one priority that there is, for `irq` and its neighbours in the register.
-void set_priority(RegisterBlock bank, u32 irq) {
-  bank.write32(gic::priority_register(irq), gic::kPriorities);
 }
 
 bool wake(RegisterBlock frame) {
@@ -47,22 +33,25 @@ Result<> GicV3::init(const GicRegisters& registers, std::span<const u64> mpidrs)
   mpidrs_ = mpidrs;
   const u32 architecture = distributor::architecture(distributor_.read32(distributor::kPeripheralId2));
   if (architecture != 3 && architecture != 4) return fail(Error::not_supported);
-  interrupt_count_ = distributor::interrupt_count(distributor_.read32(distributor::kType));
+  interrupt_count_ = gic::interrupt_count(distributor_.read32(distributor::kType));
 
-  gic::for_each_redistributor(
+  gic::v3::for_each_redistributor(
       registers.redistributor_regions, registers.redistributor_stride,
       [](VirtAddr base) { return RegisterBlock(base).read64(redistributor::kType); },
-      [this](VirtAddr base, gic::RedistributorType type) {
+      [this](VirtAddr base, gic::v3::RedistributorType type) {
         if (const auto cpu = find_cpu(type.affinity())) redistributors_[*cpu] = RegisterBlock(base);
       });
 
   distributor_.write32(distributor::kControl, 0);
   if (!wait_for_distributor()) return fail(Error::timed_out);
-  for (u32 first = gic::kFirstSpi; first < interrupt_count_; first += 32) {
-    reset_interrupts(distributor_, first);
-  }
+  cpu_interface::use_system_registers();
+  const bool one_state = (distributor_.read32(distributor::kControl) & distributor::kOneSecurityState) != 0;
+  if (one_state && !cpu_interface::group0_is_kept()) fiq_sgis_ = wanted_fiq_sgis();
+
+  reset_spis(distributor_);
   if (!wait_for_distributor()) return fail(Error::timed_out);
-  distributor_.write32(distributor::kControl, distributor::kAffinityRouting | distributor::kEnableGroup1);
+  distributor_.write32(distributor::kControl, distributor::kAffinityRouting | distributor::kEnableGroup1 |
+                                                  (fiq_sgis_.any() ? distributor::kEnableGroup0 : 0));
   if (!wait_for_distributor()) return fail(Error::timed_out);
   return {};
 }
@@ -72,14 +61,13 @@ Result<> GicV3::init_cpu(unsigned cpu) {
   if (!frame.is_mapped()) return fail(Error::not_found);
   if (!wake(frame)) return fail(Error::timed_out);
 
-  reset_interrupts(sgi_frame(frame), 0);
+  reset_private(sgi_frame(frame));
   if (!wait_for_writes(frame, redistributor::kControl, redistributor::kRegisterWritePending)) {
     return fail(Error::timed_out);
   }
-  for (u32 sgi = 0; sgi < kIpiKinds; sgi += 4) set_priority(sgi_frame(frame), sgi);
-  constexpr u32 kSgisInUse = (u32{1} << kIpiKinds) - 1;
-  sgi_frame(frame).write32(gic::register_of(gic::BitArray::set_enable, 0), kSgisInUse);
-  gic::cpu_interface::enable();
+  enable_ipis(sgi_frame(frame));
+  cpu_interface::use_system_registers();
+  cpu_interface::enable(fiq_sgis_.any());
   return {};
 }
 
@@ -87,9 +75,7 @@ void GicV3::enable(IrqNumber irq) {
   if (irq >= gic::kFirstSpi) {
     distributor_.write64(distributor::route_register(irq), Affinity::of_mpidr(mpidr()).value());
   }
-  const RegisterBlock bank = bank_of(irq);
-  set_priority(bank, irq);
-  bank.write32(gic::register_of(gic::BitArray::set_enable, irq), gic::bit_of(irq));
+  enable_in(bank_of(irq), irq);
 }
 
 void GicV3::disable(IrqNumber irq) {
@@ -103,23 +89,21 @@ void GicV3::disable(IrqNumber irq) {
   }
 }
 
-Acknowledgement GicV3::acknowledge() {
-  const u32 token = gic::cpu_interface::acknowledge();
-  return {.irq = token & gic::kIntidMask, .token = token};
+Acknowledgement GicV3::acknowledge(gic::Group group) {
+  const u32 token = cpu_interface::acknowledge(group);
+  return {.irq = token & gic::v3::kIntidMask, .token = token, .group = group};
 }
-void GicV3::end(Acknowledgement taken) { gic::cpu_interface::end_of_interrupt(taken.token); }
+
+void GicV3::end(Acknowledgement taken) { cpu_interface::end_of_interrupt(taken.group, taken.token); }
 
 void GicV3::send(unsigned sgi, const CpuSet& targets) {
+  const gic::Group group = fiq_sgis_.group_of(sgi);
   for_each_sgi_request(targets, mpidrs_, sgi,
-                       [](SgiRequest request) { gic::cpu_interface::send_sgi(request.value()); });
-}
-
-void GicV3::send_one(unsigned sgi, unsigned cpu) {
-  gic::cpu_interface::send_sgi(SgiRequest(Affinity::of_mpidr(mpidrs_[cpu]), sgi).value());
+                       [&](SgiRequest request) { cpu_interface::send_sgi(group, request.value()); });
 }
 
 void GicV3::send_all_others(unsigned sgi) {
-  gic::cpu_interface::send_sgi(SgiRequest::to_all_others(sgi).value());
+  cpu_interface::send_sgi(fiq_sgis_.group_of(sgi), SgiRequest::to_all_others(sgi).value());
 }
 
 std::optional<unsigned> GicV3::find_cpu(Affinity affinity) const {

@@ -26,6 +26,9 @@ class RegisterBlock {
     asm volatile("ldr %0, [%1]" : "=r"(value) : "r"(address(offset)) : "memory");
     return value;
   }
+  void write8(u64 offset, u8 value) const {
+    asm volatile("strb %w0, [%1]" ::"rZ"(value), "r"(address(offset)) : "memory");
+  }
   void write32(u64 offset, u32 value) const {
     asm volatile("str %w0, [%1]" ::"rZ"(value), "r"(address(offset)) : "memory");
   }

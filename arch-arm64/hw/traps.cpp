@@ -36,6 +36,15 @@ bool is_from_kernel(const TrapFrame& frame) {
   return (frame.spsr & kModeMask) == kEl1h;
 }
 
+/// The hardware masked FIQs on entry. Once the frame is saved the handler may be interrupted by one just as the
+/// interrupted code could be: a CPU that panics, or hangs, in a handler is still stopped by another's panic. Not
+/// while FIQs were masked, since then this CPU is not ready for one; and not in the handler of an FIQ, which that FIQ
+/// would interrupt for ever if nobody takes it back.
+void unmask_fiqs_as_in(const TrapFrame& frame, TrapKind kind) {
+  constexpr u64 kFiqsMasked = 1 << 6;
+  if (kind != TrapKind::fiq && (frame.spsr & kFiqsMasked) == 0) asm volatile("msr daifclr, #1" ::: "memory");
+}
+
 bool resumes_at_fixup(TrapFrame& frame) {
   const std::optional<u64> resume = find_fixup(std::span(__fixup_table_start, __fixup_table_end), frame.elr);
   if (resume) frame.elr = *resume;
@@ -64,8 +73,11 @@ void traps_init_cpu() {
   return VirtAddr(*static_cast<const u64*>(__builtin_frame_address(0)));
 }
 
-/// Called by vectors.S on the stack that holds the frame, exceptions masked; returns so.
+/// Called by vectors.S on the stack that holds the frame, exceptions masked; returns with IRQs masked.
 extern "C" void trap_dispatch(TrapFrame& frame, TrapKind kind, bool stack_overflow) {
+  // Before all else: whatever is wrong with this CPU, it stops when another one's panic says so.
+  if (kind == TrapKind::fiq && dispatch_nmi() && !stack_overflow) return;
+  unmask_fiqs_as_in(frame, kind);
   if (!stack_overflow && is_from_kernel(frame)) {
     if (kind == TrapKind::irq) {
       if (irq_entry_check != nullptr) irq_entry_check();

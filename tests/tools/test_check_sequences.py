@@ -16,6 +16,7 @@ SOUND = {
         mrs x0, ctr_el0; b.ls @10; ic ivau, x0; add x0, x0, x3; b.hi @7; dsb ish; isb; ret""",
     "receive_sgi": "mrs x0, icc_iar1_el1; dsb sy; ret",
     "wait": "dsb sy; wfi; ret",
+    "irq_enable": "msr daifclr, #0x2; isb; ret",
     "primary_entry": "msr daifset, #0xf; msr spsel, #0x1; mov x19, x0; ret",
     "secondary_entry": "msr daifset, #0xf; msr spsel, #0x1; mov x19, x0; ret",
     "drop_to_el1": "mov x0, #0x80000000; msr hcr_el2, x0; isb; msr sctlr_el1, x1; mov x0, #0x3c5; eret",
@@ -114,11 +115,15 @@ class Case34Barriers(CheckSequences):
     def test_sgi_by_encoding(self):
         self.refuses("msr s3_0_c12_c11_5, x2; ret", "no dsb ishst before it")
 
+    def test_sgi_of_group_0(self):
+        self.refuses("str x1, [x0]; msr icc_sgi0r_el1, x2; ret", "no dsb ishst before it")
+        self.refuses("msr s3_0_c12_c11_7, x2; ret", "no dsb ishst before it")
+
     def test_barrier_in_a_callee_is_not_known(self):
         self.refuses("dsb ishst; bl 4; msr icc_sgi1r_el1, x2; ret", "no dsb ishst before it: `bl 4`")
 
     def test_wfi_without_a_barrier(self):
-        self.refuses("msr daifset, #0xf; wfi; b @1", "no dsb before it")
+        self.refuses("msr daifset, #0x2; wfi; b @1", "no dsb before it")
 
     def test_loop_of_wfi(self):
         self.accepts("dsb sy; wfi; b @1")
@@ -126,6 +131,18 @@ class Case34Barriers(CheckSequences):
 
     def test_acknowledgement_without_a_barrier(self):
         self.refuses("mrs x0, icc_iar1_el1; ldr x1, [x2]; dsb sy; ret", "no dsb sy after it: `ldr x1, [x2]`")
+
+    def test_acknowledgement_of_group_0(self):
+        for name in ("icc_iar0_el1", "s3_0_c12_c8_0"):
+            self.refuses(f"mrs x0, {name}; ret", "no dsb sy after it")
+
+    def test_unmasking_that_may_take_no_interrupt(self):
+        self.refuses("msr daifclr, #0x2; msr daifset, #0x2; ret", "no isb after it")
+
+    def test_fiqs_masked(self):
+        for mask in ("0x1", "0x3", "0xf"):
+            self.refuses(f"msr daifset, #{mask}; ret", f"msr daifset, #{mask}: not allowed here")
+        self.accepts("msr daifset, #0x2; ret")
 
     def test_counter_read_early(self):
         self.refuses("isb; ldr x1, [x2]; mrs x0, cntvct_el0; ret", "no isb before it: `ldr x1, [x2]`")
@@ -171,6 +188,10 @@ class Case35Roots(CheckSequences):
     def test_switch_to_the_zero_root_last(self):
         self.refuses("""msr ttbr1_el1, x1; isb; tlbi vmalle1; dsb nsh; isb; msr ttbr1_el1, x0; isb; ret""",
                      "is not `msr", name="switch_root")
+
+    def test_switch_that_may_be_interrupted(self):
+        self.refuses("msr ttbr1_el1, x0; isb; tlbi vmalle1; dsb nsh; isb; msr ttbr1_el1, x1; isb; ret", "is not `msr",
+                     name="switch_root")
 
     def test_root_written_elsewhere(self):
         self.refuses("msr ttbr1_el1, x0; isb; ret", "msr ttbr1_el1, x0: not allowed here")

@@ -17,7 +17,8 @@ void set_current(void* thread);
 /// MPIDR_EL1, all bits. `arch-arm64/mpidr.hpp` gives them meaning.
 u64 mpidr();
 
-/// IRQ and FIQ masks of PSTATE. `irq_save` masks both and returns what `irq_restore` takes.
+/// The IRQ mask of PSTATE. `irq_save` sets it and returns what `irq_restore` takes. FIQs stay as they are: one is an
+/// NMI (arch/interrupts.hpp), and unmasked wherever the kernel runs on its own root with an interrupt controller.
 u64 irq_save();
 void irq_restore(u64 saved);
 /// An interrupt that is pending is taken before this returns, also if `irq_disable` follows at once.

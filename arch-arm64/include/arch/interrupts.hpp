@@ -1,4 +1,4 @@
-// Seam: the interrupt controller (GICv3 here) and software-generated interrupts.
+// Seam: the interrupt controller (GICv2 or v3 here) and software-generated interrupts.
 #pragma once
 
 #include <span>
@@ -15,25 +15,36 @@ using IrqNumber = u32;  ///< GIC INTID: 0..15 SGI, 16..31 PPI, 32.. SPI
 enum class Ipi : u8 { ping, call, wake, reschedule, stop };
 inline constexpr unsigned kIpiKinds = 5;
 
+enum class GicVersion : u8 { v2, v3 };
+
 /// Register frames, already mapped as device memory.
 struct GicRegisters {
+  GicVersion version;
   VirtRange distributor;
-  /// Every redistributor region the device tree lists, in its order.
+  VirtRange cpu_interface;  ///< v2 only
+  /// v3 only: every redistributor region the device tree lists, in its order.
   std::span<const VirtRange> redistributor_regions;
   /// Bytes from one redistributor to the next; 0: as each GICR_TYPER says.
   u64 redistributor_stride = 0;
 };
 
+/// Whether `Ipi::stop` is an NMI: it comes as an FIQ, which `irq_save` and `irq_disable` do not mask, and interrupts
+/// whatever runs, other interrupts' handlers included. False where the controller keeps FIQs to the Secure world, and
+/// before `interrupts_init`: then it is an interrupt like the others.
+/// The handler of an NMI takes no lock, for the code that it interrupts may hold it; and what it does ends no wait.
+bool has_nmi();
+
 /// Handles one interrupt on the CPU that took it, IRQs masked.
 using IrqHandler = void (*)(IrqNumber irq);
 
-/// Once, on the boot CPU: distributor off, SPIs grouped, disabled and neither pending nor active, affinity routing on.
-/// `mpidrs[cpu]` gives the affinity of every logical CPU; the span must outlive the system.
-/// `not_supported`: no GICv3 or v4 there. `timed_out`: it does not answer.
+/// Once, on the boot CPU: SPIs grouped, disabled and neither pending nor active, distributor on. `mpidrs[cpu]` gives
+/// the affinity of every logical CPU; the span must outlive the system.
+/// `not_supported`: another controller is there than `version` says. `timed_out`: it does not answer.
 Result<> interrupts_init(const GicRegisters& registers, std::span<const u64> mpidrs);
 
-/// On each CPU, IRQs masked: finds its redistributor frame by GICR_TYPER affinity in any region, wakes it,
-/// forgets what is pending or active, enables SGIs, sets up the CPU interface. `not_found` names a CPU without a frame.
+/// On each CPU, IRQs and FIQs masked: finds its part of the controller (v3: the redistributor frame with its affinity,
+/// in any region; v2: one of eight interfaces), forgets what is pending or active, enables SGIs and the CPU
+/// interface. FIQs are unmasked then. `not_found`: the CPU has no such part.
 Result<> interrupts_init_cpu(unsigned cpu);
 
 /// PPIs are enabled on the calling CPU only; SPIs are routed to it. `out_of_range`: no PPI or SPI of this

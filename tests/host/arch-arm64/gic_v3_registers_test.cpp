@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-namespace atl::arch::gic {
+namespace atl::arch::gic::v3 {
 namespace {
 
 constexpr u64 kLast = 1 << 4;
@@ -102,26 +102,10 @@ TEST(GicV3Registers, RegionAtTheEndOfTheAddressSpace) {
   EXPECT_EQ(frames.walk({region}).size(), 2u);
 }
 
-TEST(GicV3Registers, InterruptCount) {
-  EXPECT_EQ(distributor::interrupt_count(0), 32u);
-  EXPECT_EQ(distributor::interrupt_count(8), 288u);
-  EXPECT_EQ(distributor::interrupt_count(0xffff'ffe0), 32u);
-  EXPECT_EQ(distributor::interrupt_count(31), kFirstSpecial) << "1020 .. 1023 are no interrupts";
-}
-
-TEST(GicV3Registers, RegistersOfAnInterrupt) {
-  EXPECT_EQ(register_of(BitArray::set_enable, 31), 0x100u);
-  EXPECT_EQ(register_of(BitArray::set_enable, 33), 0x104u);
-  EXPECT_EQ(register_of(BitArray::group, 287), 0x80u + 8 * 4);
-  EXPECT_EQ(register_of(BitArray::clear_enable, 64), 0x188u);
-  EXPECT_EQ(register_of(BitArray::clear_pending, 0), 0x280u);
-  EXPECT_EQ(register_of(BitArray::clear_active, 32), 0x384u);
-  EXPECT_EQ(bit_of(33), 2u);
-  EXPECT_EQ(bit_of(31), 0x8000'0000u);
-  EXPECT_EQ(priority_register(35), 0x420u);
+TEST(GicV3Registers, RegistersOfTheDistributor) {
   EXPECT_EQ(distributor::route_register(32), 0x6100u);
   EXPECT_EQ(distributor::architecture(0x3b), 3u);
 }
 
 }  // namespace
-}  // namespace atl::arch::gic
+}  // namespace atl::arch::gic::v3

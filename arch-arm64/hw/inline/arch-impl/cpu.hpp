@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arch/cpu.hpp"
+#include "lib/fault.hpp"
 
 namespace atl::arch {
 
@@ -32,15 +33,19 @@ inline u64 mpidr() {
 
 inline u64 irq_save() {
   u64 daif;
-  asm volatile("mrs %0, daif\n msr daifset, #3" : "=r"(daif)::"memory");
+  if constexpr (kFault == Fault::irq_save_masks_fiq) {
+    asm volatile("mrs %0, daif\n msr daifset, #3" : "=r"(daif)::"memory");
+  } else {
+    asm volatile("mrs %0, daif\n msr daifset, #2" : "=r"(daif)::"memory");
+  }
   return daif;
 }
 inline void irq_restore(u64 saved) { asm volatile("msr daif, %0" ::"r"(saved) : "memory"); }
 // Unmasked, a pending interrupt is taken "in finite time", which an `msr daifset` that follows may cut off. It is taken
 // for certain before the first instruction after a context synchronization event, such as an ISB (Arm ARM,
 // "Prioritization and recognition of interrupts").
-inline void irq_enable() { asm volatile("msr daifclr, #3\n isb" ::: "memory"); }
-inline void irq_disable() { asm volatile("msr daifset, #3" ::: "memory"); }
+inline void irq_enable() { asm volatile("msr daifclr, #2\n isb" ::: "memory"); }
+inline void irq_disable() { asm volatile("msr daifset, #2" ::: "memory"); }
 inline bool irqs_masked() {
   u64 daif;
   asm volatile("mrs %0, daif" : "=r"(daif)::"memory");
