@@ -117,6 +117,8 @@ void console_init() { set_print_sink(&g_sink); }
 
 void console_break_lock() { g_sink.break_lock(); }
 
+void console_take() { g_sink.begin_message(); }
+
 Result<> console_start_input(arch::IrqNumber irq) {
   g_input_irq = irq;
   TRY(arch::irq_set_handler(irq, on_receive));

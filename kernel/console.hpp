@@ -24,4 +24,7 @@ std::string_view console_read_line(std::span<char> buffer);
 /// returns to its message.
 void console_break_lock();
 
+/// For the test of that: takes the console, as a message does, and keeps it. IRQs are masked from then on.
+void console_take();
+
 }  // namespace atl

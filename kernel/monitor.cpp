@@ -4,16 +4,14 @@
 #include <array>
 
 #include "arch/firmware.hpp"
-#include "arch/trap.hpp"
 #include "kernel/command_table.hpp"
 #include "kernel/console.hpp"
 #include "kernel/image.hpp"
+#include "kernel/panic_command.hpp"
 #include "kernel/print_sink.hpp"
 #include "kernel/read_machine.hpp"
-#include "kernel/secondary_memory.hpp"
 #include "kernel/selftest.hpp"
 #include "kernel/smp.hpp"
-#include "kernel/smp_call.hpp"
 #include "lib/panic.hpp"
 #include "mm/kernel_tables.hpp"
 #include "mm/physical_memory.hpp"
@@ -113,34 +111,6 @@ unsigned selftest(std::string_view arguments) {
   return run_selftests({__selftests_start, __selftests_end}, pattern).failed;
 }
 
-/// A stack frame for each level. What is read after the call keeps the compiler from making a loop of it.
-[[gnu::noinline]] u64 overflow_stack(u64 levels) {
-  volatile u64 kept = levels;
-  const u64 below = levels == 0 ? 0 : overflow_stack(levels - 1);
-  return below + kept;
-}
-
-/// Writes below the boot CPU's stack, where nothing is ever mapped.
-[[gnu::noinline]] void write_guard_page() {
-  *pointer_to<volatile u64>(idle_stack_top(0) - 2 * arch::kStackBytes) = 0;
-}
-
-/// `arguments`: nothing, or by which exception. Comes back only if that did not happen.
-unsigned panic_on_request(std::string_view arguments) {
-  constexpr std::string_view kOverflow = "overflow ";
-  if (arguments.empty()) panic("requested by the monitor's `panic`");
-  if (arguments == "fault") {
-    write_guard_page();
-  } else if (arguments.starts_with(kOverflow)) {
-    const auto cpu = parse_number(arguments.substr(kOverflow.size()), kMaxCpus - 1);
-    if (cpu && online_cpus().contains(static_cast<unsigned>(*cpu))) {
-      call_on(CpuSet::of(static_cast<unsigned>(*cpu)), [] { overflow_stack(arch::kStackBytes); });
-    }
-  }
-  print("no panic by \"{}\"; there is `fault`, and `overflow` with an online CPU\n", arguments);
-  return 1;
-}
-
 unsigned poweroff(std::string_view) {
   if (g_failures == 0) {
     print("atoll: all runs passed\n");
@@ -157,7 +127,7 @@ constexpr std::array kCommands{
     Command{"ptdump", "[cpu] what a CPU's root maps; fails if anything is writable and executable", ptdump},
     Command{"percpu", "the windows, and each CPU's root, unit and table memory", percpu_areas},
     Command{"selftest", "[pattern] the kernel's own tests, in KTAP", selftest},
-    Command{"panic", "[fault | overflow cpu] ends with a report and status 2", panic_on_request},
+    Command{"panic", kPanicForms, panic_command},
     Command{"poweroff", "ends with status 0, or 1 if anything failed", poweroff},
 };
 

@@ -7,6 +7,9 @@
 //   backtrace, innermost first:
 //     0xffffffffff612345 mm::Buddy::free+0x44
 //   panic: end of report
+//
+// A fault inside the report ends it with `panic: fault inside the report: <message>` and the same last line. The first
+// message is always out before: should it be what faults, its text without what belongs into its fields.
 #pragma once
 
 #include "arch/trap.hpp"
@@ -15,8 +18,9 @@
 namespace atl {
 
 /// From here on a panic stops the other CPUs by Ipi::stop. Boot CPU, once interrupts are initialised and before
-/// another CPU starts. A CPU that has interrupts masked is not stopped (there are no pseudo-NMIs): the report
-/// says how many did not answer. One that is just starting parks itself when it arrives.
+/// another CPU starts. Where that is an NMI (arch/interrupts.hpp) a CPU that masks IRQs stops as well; where it is
+/// not, the report says which CPUs did not and why. One that panics after another counts as stopped. One that is just
+/// starting parks itself when it arrives.
 void panic_enable_stop();
 
 /// `panic` for exceptions: the report shows the registers in `frame` and the backtrace starts there.

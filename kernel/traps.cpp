@@ -25,6 +25,11 @@ const char* place_of(VirtAddr address) {
   const VirtAddr sp(frame.sp);
   const VirtRange stack = kernel_stack_of(sp);
   if (stack.empty()) panic_at(frame, "wild stack pointer {} ({})", sp, place_of(sp));
+  // It ran off, or has no room for a trap frame.
+  if (stack.contains(sp)) {
+    panic_at(frame, "kernel stack overflow: sp {} has {} bytes left of its stack of {} bytes", sp,
+             sp - stack.start, stack.size);
+  }
   panic_at(frame, "kernel stack overflow: sp {} is {} bytes below its stack of {} bytes", sp,
            stack.start - sp, stack.size);
 }
