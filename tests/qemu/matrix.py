@@ -66,22 +66,42 @@ def _outside() -> list[Boot]:
 
 
 def _panics() -> list[Boot]:
-    """Each way into the report: a call, an abort, and the emergency stack of another CPU than the boot CPU."""
-    def panic(name: str, page: str, command: str, report: Panic) -> Boot:
+    """CASES 47 and 48. Each way into the report: a call, an abort, and the emergency stack of another CPU than the
+    boot CPU. And each state of the machine that may be in its way: all CPUs panic together, the others mask IRQs (the
+    NMI of either GIC, and of none), the report itself faults, the frame chain is corrupt, the console is held."""
+    def panic(name: str, page: str, command: str, report: Panic, **machine: object) -> Boot:
         return named(name, Build(page=page, debug=True), command_line=f'run="{command}"', check=Check.PANIC,
-                      panic=report)
+                      panic=report, **machine)
 
     def overflow(page: str, stack_bytes: int) -> Boot:
-        message = rf"kernel stack overflow: sp 0x[0-9a-f]+ is \d+ bytes below its stack of {stack_bytes} bytes"
+        message = (r"kernel stack overflow: sp 0x[0-9a-f]+ (is \d{1,5} bytes below|has \d{1,3} bytes left of) "
+                   rf"its stack of {stack_bytes} bytes")
         return panic("panic-overflow", page, "panic overflow 3", Panic(message, "overflow_stack", cpu=3))
 
+    def form(name: str, function: str, message: str = "", **report: object) -> Panic:
+        return Panic(message or f"requested by the monitor's `panic {name}`", function, **report)
+
     fault = Panic(r"data abort, current EL: translation fault at level \d, write, at 0x[0-9a-f]+ \(kernel stacks\)",
-                  "write_guard_page", details=(r"at (0x[0-9a-f]+) \((.|\n)*\n  esr 0x960000[0-9a-f]{2}  far \1\n",))
+                  "panic_fault", details=(r"at (0x[0-9a-f]+) \((.|\n)*\n  esr 0x960000[0-9a-f]{2}  far \1\n",))
+    together = form("together", "panic_together", cpu=None,
+                    message="requested on all CPUs at once by the monitor's `panic together`")
+    masked = form("masked", "panic_masked")
+    nested = form("nested", "", message=r"requested by the monitor's `panic nested`, \{\}",
+                  nested=r"data abort, current EL: translation fault at level \d, read, at 0x[0-9a-f]+ "
+                         r"\(kernel stacks\)")
+    chain = form("chain", "panic_chain", details=(r"first:\n(  0x.*\n){2,4}panic: end of report$",))
     return [
-        panic("panic", "4k", "panic", Panic("requested by the monitor's `panic`", "panic_on_request")),
+        panic("panic", "4k", "panic", Panic("requested by the monitor's `panic`", "panic_command")),
         panic("panic-fault", "4k", "panic fault", fault),
         overflow("4k", 16 * 1024),
         overflow("64k", 64 * 1024),
+        panic("panic-together", "4k", "panic together", together),
+        panic("panic-together-160", "4k", "panic together", together, smp="160"),
+        panic("panic-masked", "4k", "panic masked", masked),
+        panic("panic-masked-160", "4k", "panic masked", masked, smp="160"),
+        panic("panic-nested", "4k", "panic nested", nested),
+        panic("panic-chain", "4k", "panic chain", chain),
+        panic("panic-locked", "4k", "panic locked", form("locked", "panic_locked")),
     ]
 
 

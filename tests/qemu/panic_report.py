@@ -11,6 +11,7 @@ from tests.qemu.spec import Panic
 
 STATUS = 2
 END = "panic: end of report"
+_NESTED = "panic: fault inside the report: "
 _PLACE = re.compile(r"panic: CPU (?P<cpu>\d+) (at \S+:\d+|in an exception); "
                     r"stopped (?P<stopped>\d+) of (?P<others>\d+) other CPUs$")
 
@@ -29,10 +30,19 @@ def problems_of(lines: Sequence[str], status: Optional[int], expected: Panic, cp
     report = texts[headings[0]:]
     if not re.fullmatch(expected.message, report[0].removeprefix("panic: ")):
         problems.append(f"`{report[0]}` is not `panic: {expected.message}`")
+    if expected.nested:
+        nested = texts[headings[1]]
+        if not re.fullmatch(re.escape(_NESTED) + expected.nested, nested):
+            problems.append(f"`{nested}` is not `{_NESTED}{expected.nested}`")
+        if len(report) != 3:
+            problems.append(f"{len(report)} lines in the report, not two messages and its end")
+        return problems
     if not (where := _PLACE.match(texts[headings[1]])):
         problems.append(f"`{texts[headings[1]]}` does not say which CPU, where, and how many it stopped")
-    elif int(where["cpu"]) != expected.cpu or (int(where["stopped"]), int(where["others"])) != (cpus - 1, cpus - 1):
-        problems.append(f"`{where[0]}`: CPU {expected.cpu} should have stopped {cpus - 1} of {cpus - 1}")
+    elif (expected.cpu is not None and int(where["cpu"]) != expected.cpu) \
+            or (int(where["stopped"]), int(where["others"])) != (cpus - 1, cpus - 1):
+        who = "it" if expected.cpu is None else f"CPU {expected.cpu}"
+        problems.append(f"`{where[0]}`: {who} should have stopped {cpus - 1} of {cpus - 1}")
     if more := [texts[i] for i in headings[2:] if texts[i] != END]:
         problems.append(f"more than one report: {more[0]}")
     if not any(re.match(rf"  0x[0-9a-f]{{16}} {expected.function}\+0x", text) for text in report):

@@ -43,12 +43,14 @@ class Place(enum.Enum):
 @dataclass(frozen=True)
 class Panic:
     """What a panic's report must say. `message` is a regular expression for the whole of it; `function` has to be
-    in the backtrace; each of `details` is a regular expression for something in the report's lines."""
+    in the backtrace; each of `details` is a regular expression for something in the report's lines. `cpu`: None for
+    any. `nested`: the message of a fault inside the report, which then is all that comes after `message`."""
 
     message: str
     function: str
-    cpu: int = 0
+    cpu: Optional[int] = 0
     details: tuple[str, ...] = ()
+    nested: str = ""
 
 
 @dataclass(frozen=True)

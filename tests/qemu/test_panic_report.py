@@ -1,6 +1,7 @@
 """Unit tests of the verdict on a panic's report."""
 
 import unittest
+from dataclasses import replace
 
 from tests.qemu.panic_report import problems_of
 from tests.qemu.spec import Panic
@@ -54,6 +55,22 @@ class PanicReport(unittest.TestCase):
             self.assertIn("CPU 2 should have stopped 3 of 3",
                           self.problems("CPU 2 in an exception; stopped 3 of 3", wrong))
         self.assertIn("does not say which CPU", self.problems("panic: CPU 2", "panic: CPU"))
+
+    def test_any_cpu(self) -> None:
+        anyone = replace(EXPECTED, cpu=None)
+        self.assertEqual(problems_of(REPORT.replace("CPU 2", "CPU 1").split("\n"), 2, anyone, cpus=4), [])
+        found = problems_of(REPORT.replace("stopped 3", "stopped 2").split("\n"), 2, anyone, cpus=4)
+        self.assertIn("it should have stopped 3 of 3", "\n".join(found))
+
+    def test_fault_inside_the_report(self) -> None:
+        expected = Panic("first, \\{\\}", "", nested="data abort")
+        lines = ["panic: first, {}", "", "panic: fault inside the report: data abort", "panic: end of report"]
+        self.assertEqual(problems_of(lines, 2, expected, cpus=4), [])
+        for wrong, message in ((lines[2:], "`panic: fault inside the report: data abort` is not `panic: first"),
+                               (lines[:2] + lines[3:], "is not `panic: fault inside the report: data abort`"),
+                               ([*lines[:3], "x", lines[3]], "4 lines in the report"),
+                               (lines[:3], "not the only `panic: end of report`")):
+            self.assertIn(message, "\n".join(problems_of(wrong, 2, expected, cpus=4)))
 
     def test_the_function_is_named(self) -> None:
         self.assertEqual(self.problems("store_there+0x14", ""), "no store_there in the backtrace")
