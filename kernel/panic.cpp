@@ -62,7 +62,7 @@ void print_message(const char* label, const Reason& reason) {
 /// The message whose formatting or printing has faulted, its fields left as they are written.
 void print_lost_message() {
   const char* text = g_panic.text.exchange(nullptr, std::memory_order_relaxed);
-  if (text == nullptr) return;
+  if (text == nullptr || kFault == Fault::first_message_lost) return;
   print("\n{}{}\n", g_panic.label.load(std::memory_order_relaxed), text);
 }
 

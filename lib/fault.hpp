@@ -44,7 +44,9 @@ enum class Fault : u8 {
   cpu_on_lies,                  ///< CPU_ON of the last CPU is not issued, but taken for a success
   ping_unanswered,              ///< the last CPU ignores the IPI that it has to answer to be online
   sgi_ended_without_sender,     ///< GICv2: the end of an SGI does not name the CPU that sent it
+  stop_is_maskable,             ///< the IPI that stops a CPU is an IRQ even where it could be an FIQ
   irq_save_masks_fiq,           ///< masking IRQs masks FIQs as well
+  first_message_lost,           ///< a panic whose message faults does not show the message's text
   stop_not_handled,             ///< a CPU that is told to stop by a panic goes on
 };
 

@@ -1,5 +1,7 @@
 #include "arch-arm64/hw/gic.hpp"
 
+#include "lib/fault.hpp"
+
 namespace atl::arch {
 namespace {
 
@@ -13,6 +15,7 @@ void reset(RegisterBlock bank, u32 first, u32 group1) {
 }  // namespace
 
 gic::FiqSgis Gic::wanted_fiq_sgis() {
+  if constexpr (kFault == Fault::stop_is_maskable) return {};
   return gic::FiqSgis(u32{1} << static_cast<unsigned>(Ipi::stop));
 }
 

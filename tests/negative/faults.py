@@ -125,8 +125,11 @@ FAULTS: tuple[Fault, ...] = (
     # QEMU's GICC_EOIR does not look at the sender.
     HostFault("sgi_ended_without_sender", "GicV2Registers.Case4_AnSgiIsEndedWithItsSender",
               "arch-arm64/gic_v2_registers_test.cpp", "the sender is missing in GICC_EOIR"),
+    BootFault("stop_is_maskable", "4k-va48-local-debug.panic-masked", "CPU 0 should have stopped 3 of 3"),
     KernelFault("irq_save_masks_fiq", "cpus_with_irqs_masked_take_an_nmi",
                 r"CPU \d masks IRQs and does not take an NMI"),
+    BootFault("first_message_lost", "4k-va48-local-debug.panic-nested",
+              "`panic: fault inside the report: .*` is not `panic: requested by"),
     BootFault("overflow_taken_for_abort", "4k-va48-local-debug.panic-overflow",
               r"`panic: data abort, .*` is not `panic: kernel stack overflow"),
     HostFault("sgi_ignores_cluster", "Sgi.Case2_ClusterIsPartOfTheTarget",
