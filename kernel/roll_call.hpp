@@ -27,6 +27,10 @@ enum class CpuState : u8 {
 };
 const char* to_string(CpuState state);
 
+/// Nobody is waited for longer than this, in nanoseconds, after the last sign of progress. With 160 vCPUs on two host
+/// cores the last one may be seconds behind; CPUs that are dead cost the boot this once for each of the two waits.
+constexpr u64 patience_ns(unsigned cpus) { return 2'000'000'000 + u64{cpus} * 50'000'000; }
+
 /// A CPU leaves `starting` and `arrived` by itself, or the boot CPU takes it out when its patience ends. Both do it by
 /// compare-exchange, so one of them wins and the other knows: a CPU that comes too late finds that it is not counted
 /// on, and nobody's view of who is online changes after the roll call. Any context, any CPU.

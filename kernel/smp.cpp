@@ -31,11 +31,6 @@ extern "C" char secondary_entry[];
 namespace atl {
 namespace {
 
-/// Nobody is waited for longer than this after the last sign of progress. With 160 vCPUs on two host cores
-/// the last one may be seconds behind; a CPU that is dead costs the boot this once.
-constexpr unsigned kPatienceLooks = 100;
-constexpr u64 kLookNs = 100'000'000;
-
 constinit arch::CpuMap g_map;
 constinit RollCall g_roll_call;
 constinit arch::CpuFeatures g_boot_features;
@@ -66,12 +61,13 @@ constinit Countdown g_answers;
 
 /// Boot CPU: sleeps until no CPU is in `state` or its patience ends.
 void wait_while_any_is(CpuState state) {
+  constexpr u64 kLookNs = 100'000'000;
   const auto none = [&] { return g_roll_call.in(state).empty(); };
   unsigned before = 0;
-  for (unsigned looks = 0; looks < kPatienceLooks; ++looks) {
+  for (u64 waited = 0; waited < patience_ns(g_map.count()); waited += kLookNs) {
     if (wait_until(none, arch::timer_ticks() + arch::ns_to_ticks(kLookNs))) return;
     const unsigned left = g_roll_call.in(state).count();
-    if (left != before) looks = 0;
+    if (left != before) waited = 0;
     before = left;
   }
 }

@@ -26,9 +26,9 @@ const char* cpu_state(unsigned cpu);
 /// Boot CPU, IRQs enabled; units, roots and idle stacks exist (`prepare_secondaries`).
 void start_secondaries();
 
-/// Waits until each started CPU is online or left out. A CPU is given up when none has moved on for 10 s; it parks
-/// itself should it come later. Prints one line for each CPU that is left out, with the reason, and the summary line.
-/// Boot CPU, IRQs enabled, once.
+/// Waits until each started CPU is online or left out. A CPU is given up when none has moved on for `patience_ns`; it
+/// parks itself should it come later. Prints one line for each CPU that is left out, with the reason, and the summary
+/// line. Boot CPU, IRQs enabled, once.
 void wait_for_secondaries();
 
 /// For a panic: a CPU that has not arrived parks itself when it does. The CPUs that run the kernel, online or not yet,

@@ -172,7 +172,7 @@ FAULTS: tuple[Fault, ...] = (
               "percpu/lse_patch_test.cpp", "the loop's tail is still there"),
     KernelFault("narrow_compare_unextended", "narrow_compare_ignores_upper_register_bits",
                 r"\d+-bit cmpxchg compared the register's upper bits"),
-    # Each waits until the boot CPU's patience ends, 10 s after the last CPU that did come (kernel/smp.cpp).
+    # Each waits until the boot CPU's patience ends (kernel/roll_call.hpp).
     KernelFault("cpu_on_lies", "case01_every_possible_cpu_is_online", r"CPU 3 \(MPIDR 0x3\): did not start"),
     KernelFault("ping_unanswered", "case01_every_possible_cpu_is_online",
                 r"CPU 3 \(MPIDR 0x3\): did not answer an IPI"),

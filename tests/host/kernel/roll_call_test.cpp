@@ -43,6 +43,12 @@ TEST(RollCall, CloseAndArrivalAgreeOnWhoWasInTime) {
   }
 }
 
+TEST(RollCall, PatienceGrowsWithTheMachine) {
+  constexpr u64 kSecond = 1'000'000'000;
+  EXPECT_LE(2 * patience_ns(4), 5 * kSecond) << "two waits for dead CPUs, and the boot ends within 10 s";
+  EXPECT_GE(patience_ns(160), 10 * kSecond);
+}
+
 TEST(RollCall, EachStateHasItsOwnWords) {
   std::set<std::string_view> words;
   for (unsigned i = 0; i <= static_cast<unsigned>(CpuState::did_not_answer); ++i) {
