@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lib/fault.hpp"
+
 namespace atl {
 namespace {
 
@@ -17,15 +19,18 @@ bool has_thread_of_core(const arch::CpuMap& map, u64 affinity) {
 arch::CpuMap number_cpus(std::span<const CpuDescription> cpus, const NumberingRules& rules,
                          FormatSink& notes) {
   arch::CpuMap map(rules.boot_mpidr);
-  const auto left_out = [&](const CpuDescription& cpu, const char* why) {
-    format(notes, "smp: cpu node {:#x} left out: {}\n", cpu.affinity, why);
-  };
+  unsigned foreign = 0;
+  unsigned unreachable = 0;
   unsigned threads = 0;
   for (const CpuDescription& cpu : cpus) {
     if (cpu.affinity != map.affinity(0).value()) {
       if (map.count() >= rules.most) continue;
       if (!cpu.psci) {
-        left_out(cpu, "its enable-method is not psci");
+        ++foreign;
+        continue;
+      }
+      if (!rules.psci && kFault != Fault::cpus_without_firmware) {
+        ++unreachable;
         continue;
       }
       if (rules.one_thread_a_core && has_thread_of_core(map, cpu.affinity)) {
@@ -33,13 +38,16 @@ arch::CpuMap number_cpus(std::span<const CpuDescription> cpus, const NumberingRu
         continue;
       }
     }
-    const Result<unsigned> number = map.add(cpu.affinity);
-    if (!number) left_out(cpu, to_string(number.error().error));
+    if (const Result<unsigned> number = map.add(cpu.affinity); !number) {
+      format(notes, "smp: cpu node {:#x} left out: {}\n", cpu.affinity, to_string(number.error().error));
+    }
   }
-  if (threads > 0) {
-    format(notes, "smp: {} hardware threads left out: they may share a TLB with another of their core\n",
-           threads);
-  }
+  const auto left_out = [&](unsigned count, const char* why) {
+    if (count > 0) format(notes, "smp: {} of the CPUs listed left out: {}\n", count, why);
+  };
+  left_out(foreign, "their enable-method is not psci");
+  left_out(unreachable, "there is no PSCI to start them");
+  left_out(threads, "hardware threads that may share a TLB with another of their core");
   if (!map.boot_cpu_listed()) format(notes, "smp: the device tree does not list the boot CPU\n");
   return map;
 }

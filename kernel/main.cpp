@@ -1,7 +1,6 @@
 // The boot CPU's way from head.S to the monitor, in order. Each stage is a call; what it promises stands with
 // its declaration.
 #include "arch/cpu.hpp"
-#include "arch/firmware.hpp"
 #include "arch/interrupts.hpp"
 #include "arch/mmu.hpp"
 #include "arch/trap.hpp"
@@ -39,9 +38,7 @@ void print_banner() {
 
 /// The second half, on the boot CPU's idle stack and own root.
 [[noreturn]] void continue_boot() {
-  const Machine& m = machine();
-  start_interrupts(m);
-  arch::firmware_init(m.psci);
+  start_interrupts(machine());
   smp_call_init();
   panic_enable_stop();
   arch::irq_enable();
@@ -78,6 +75,7 @@ extern "C" [[noreturn]] void kernel_main(u64 device_tree, u64 image, u64 entry_t
   PrintSink notes;
   g_options = parse_command_line(machine.boot_arguments(), notes);
   move_early_console(g_options);
+  open_firmware(machine.psci);
   number_cpus(machine, g_options.maxcpus);
   finalize_memory_map(g_options.mem);
   boot_stage("device-tree");

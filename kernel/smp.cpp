@@ -147,11 +147,23 @@ void ping_arrived() {
 
 }  // namespace
 
+void open_firmware(arch::PsciConduit conduit) {
+  if (conduit == arch::PsciConduit::none) return;
+  const Result<arch::psci::Version> version = arch::firmware_init(conduit);
+  if (version) {
+    print("firmware: PSCI {}.{} by {}\n", version->major, version->minor, to_string(conduit));
+  } else {
+    print("firmware: PSCI does not answer by {} as the device tree says ({}); not used\n", to_string(conduit),
+          to_string(version.error().error));
+  }
+}
+
 void number_cpus(const Machine& machine, std::optional<unsigned> maxcpus) {
   const arch::CpuFeatures features = arch::read_cpu_features();
   PrintSink notes;
   g_map = number_cpus(machine.cpu_list(),
                       {.boot_mpidr = arch::mpidr(),
+                       .psci = arch::firmware_conduit() != arch::PsciConduit::none,
                        // maxcpus=0 is Linux's way to say 1.
                        .most = std::max(maxcpus.value_or(kMaxCpus), 1u),
                        // docs/decisions/0015-one-thread-a-core.md

@@ -10,8 +10,12 @@
 
 namespace atl {
 
+/// Uses PSCI from now on if it answers by `conduit`; a line says so, or that it does not. Boot CPU, once.
+void open_firmware(arch::PsciConduit conduit);
+
 /// Numbers the CPUs of the machine: the boot CPU is 0, the others follow in device-tree order, at most
-/// `maxcpus` in all (kernel/cpu_numbering.hpp). From then on `cpu_map` says which CPUs the kernel may ever run on.
+/// `maxcpus` in all, and none without PSCI (kernel/cpu_numbering.hpp). From then on `cpu_map` says which CPUs the
+/// kernel may ever run on. After `open_firmware`.
 void number_cpus(const Machine& machine, std::optional<unsigned> maxcpus);
 const arch::CpuMap& cpu_map();
 

@@ -41,6 +41,8 @@ enum class Fault : u8 {
   alias_is_local,               ///< PerCpu::here gives a local address
   lse_patch_keeps_tail,         ///< LSE patching leaves the rest of the LL/SC loop behind the new instruction
   narrow_compare_unextended,    ///< 8/16-bit cmpxchg compares the whole expected register
+  psci_taken_on_trust,          ///< PSCI is used whether or not it answers the question for its version
+  cpus_without_firmware,        ///< CPUs count as possible though there is no PSCI to start them
   cpu_on_lies,                  ///< CPU_ON of the last CPU is not issued, but taken for a success
   ping_unanswered,              ///< the last CPU ignores the IPI that it has to answer to be online
   sgi_ended_without_sender,     ///< GICv2: the end of an SGI does not name the CPU that sent it

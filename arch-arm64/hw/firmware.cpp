@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "arch-arm64/hw/fixup.hpp"
 #include "arch-arm64/psci.hpp"
 #include "arch/cpu.hpp"
 #include "lib/format.hpp"
@@ -12,25 +13,31 @@ namespace {
 
 constinit PsciConduit psci_conduit = PsciConduit::none;
 
-/// Up to SMCCC 1.0 the callee may clobber x4 .. x17 (Arm DEN 0028).
-#define ATOLL_FIRMWARE_CALL(instruction)                                                                 \
-  asm volatile(instruction                                                                               \
-               : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)                                                  \
-               :                                                                                         \
+/// An undefined instruction is no firmware's, and answers as one without the function would. Up to SMCCC 1.0 the callee
+/// may clobber x4 .. x17 (Arm DEN 0028).
+#define ATOLL_FIRMWARE_CALL(instruction)                                                                     \
+  asm volatile("0: " instruction                                                                             \
+               " #0\n"                                                                                       \
+               "   b 2f\n"                                                                                   \
+               "1: mov x0, %[not_supported]\n"                                                               \
+               "2:\n" ATOLL_FIXUP("0b", "1b")                                                                \
+               : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)                                                      \
+               : [not_supported] "i"(psci::kNotSupported)                                                    \
                : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", \
                  "memory")
 
-Result<> psci_call(u64 function, u64 argument1 = 0, u64 argument2 = 0, u64 argument3 = 0) {
+/// What x0 holds afterwards.
+u64 psci_call(PsciConduit conduit, u64 function, u64 argument1 = 0, u64 argument2 = 0, u64 argument3 = 0) {
   register u64 x0 asm("x0") = function;
   register u64 x1 asm("x1") = argument1;
   register u64 x2 asm("x2") = argument2;
   register u64 x3 asm("x3") = argument3;
-  switch (psci_conduit) {
-    case PsciConduit::none: return fail(Error::not_supported);
-    case PsciConduit::hvc: ATOLL_FIRMWARE_CALL("hvc #0"); break;
-    case PsciConduit::smc: ATOLL_FIRMWARE_CALL("smc #0"); break;
+  switch (conduit) {
+    case PsciConduit::none: return static_cast<u64>(psci::kNotSupported);
+    case PsciConduit::hvc: ATOLL_FIRMWARE_CALL("hvc"); break;
+    case PsciConduit::smc: ATOLL_FIRMWARE_CALL("smc"); break;
   }
-  return psci::to_result(x0);
+  return x0;
 }
 
 /// SYS_EXIT_EXTENDED ends QEMU. Where nobody implements semihosting HLT is undefined, and the fixup goes on
@@ -43,11 +50,7 @@ void semihosting_exit(unsigned status) {
   register const u64* x1 asm("x1") = block.data();
   asm volatile(
       "0: hlt #0xf000\n"
-      "1:\n"
-      ".pushsection .fixup_table, \"a\"\n"
-      ".balign 8\n"
-      ".quad 0b, 1b\n"
-      ".popsection"
+      "1:\n" ATOLL_FIXUP("0b", "1b")
       : "+r"(x0)
       : "r"(x1)
       : "memory");
@@ -55,15 +58,25 @@ void semihosting_exit(unsigned status) {
 
 }  // namespace
 
-void firmware_init(PsciConduit conduit) { psci_conduit = conduit; }
+Result<psci::Version> psci_version(PsciConduit conduit) {
+  return psci::to_version(psci_call(conduit, psci::kVersion));
+}
+
+Result<psci::Version> firmware_init(PsciConduit conduit) {
+  const psci::Version version = TRY(psci_version(conduit));
+  psci_conduit = conduit;
+  return version;
+}
+
+PsciConduit firmware_conduit() { return psci_conduit; }
 
 Result<> cpu_on(u64 mpidr, PhysAddr entry, u64 context) {
-  return psci_call(psci::kCpuOn, mpidr, entry.value(), context);
+  return psci::to_result(psci_call(psci_conduit, psci::kCpuOn, mpidr, entry.value(), context));
 }
 
 void system_off() {
-  static_cast<void>(psci_call(psci::kSystemOff));
-  // No PSCI, or one that refuses. After exit_with_status this comes too late to change the status.
+  psci_call(psci_conduit, psci::kSystemOff);
+  // No PSCI, or one that comes back. After exit_with_status this comes too late to change the status.
   semihosting_exit(0);
   print("firmware: no way to power off; halted\n");
   halt();

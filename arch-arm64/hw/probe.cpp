@@ -1,4 +1,5 @@
 // An access that may fault.
+#include "arch-arm64/hw/fixup.hpp"
 #include "arch/mmu.hpp"
 
 namespace atl::arch {
@@ -10,11 +11,7 @@ std::optional<u32> probe_read(VirtAddr va) {
   asm volatile(
       "0: ldr %w[value], [%[address]]\n"
       "   mov %[done], #1\n"
-      "1:\n"
-      ".pushsection .fixup_table, \"a\"\n"
-      ".balign 8\n"
-      ".quad 0b, 1b\n"
-      ".popsection"
+      "1:\n" ATOLL_FIXUP("0b", "1b")
       : [value] "+&r"(value), [done] "+&r"(done)
       : [address] "r"(va.value())
       : "memory");

@@ -172,6 +172,10 @@ FAULTS: tuple[Fault, ...] = (
               "percpu/lse_patch_test.cpp", "the loop's tail is still there"),
     KernelFault("narrow_compare_unextended", "narrow_compare_ignores_upper_register_bits",
                 r"\d+-bit cmpxchg compared the register's upper bits"),
+    HostFault("psci_taken_on_trust", "Psci.Case6_AVersionIsWhatTellsPsciFromAnythingElse",
+              "arch-arm64/psci_test.cpp", "an error was taken for a version"),
+    HostFault("cpus_without_firmware", "CpuNumbering.Case6_WithoutPsciOnlyTheBootCpuIsPossible",
+              "kernel/cpu_numbering_test.cpp", "CPUs are counted on that nobody can start"),
     # Each waits until the boot CPU's patience ends (kernel/roll_call.hpp).
     KernelFault("cpu_on_lies", "case01_every_possible_cpu_is_online", r"CPU 3 \(MPIDR 0x3\): did not start"),
     KernelFault("ping_unanswered", "case01_every_possible_cpu_is_online",

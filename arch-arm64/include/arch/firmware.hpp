@@ -1,14 +1,27 @@
 // Seam: PSCI calls and the ways to end the machine. Any context.
 #pragma once
 
+#include "arch-arm64/psci.hpp"
 #include "lib/address.hpp"
 #include "lib/result.hpp"
 
 namespace atl::arch {
 
-/// How the device tree says PSCI is reached; `none` makes every call fail with `not_supported`.
+/// How PSCI is reached.
 enum class PsciConduit : u8 { none, hvc, smc };
-void firmware_init(PsciConduit conduit);
+constexpr const char* to_string(PsciConduit conduit) {
+  return conduit == PsciConduit::hvc ? "hvc" : conduit == PsciConduit::smc ? "smc" : "nothing";
+}
+
+/// PSCI_VERSION through `conduit`, whichever is in use. An error if there is no PSCI behind it: `not_supported` where
+/// the instruction is undefined, or answered by something else. An SMC that ends in an EL3 without firmware does not
+/// come back.
+Result<psci::Version> psci_version(PsciConduit conduit);
+/// Asks for the version, and if there is one uses `conduit` from now on. Until then, or after a failure, every call
+/// fails with `not_supported`. Boot CPU, once, with vectors.
+Result<psci::Version> firmware_init(PsciConduit conduit);
+/// The one in use.
+PsciConduit firmware_conduit();
 
 /// PSCI CPU_ON (64-bit). Returns at once; the CPU starts at `entry` with `context` in x0, MMU off.
 /// `already_exists` = ALREADY_ON or ON_PENDING, `denied`, `invalid_argument` as PSCI says.

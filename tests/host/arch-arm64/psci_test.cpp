@@ -30,5 +30,19 @@ TEST(Psci, UndefinedValuesAreErrors) {
   EXPECT_EQ(to_result(returned(-100)).error(), Error::bad_firmware_data);
 }
 
+TEST(Psci, Case6_AVersionIsWhatTellsPsciFromAnythingElse) {
+  const Result<Version> version = to_version(0xdead'beef'0001'0001);
+  ASSERT_TRUE(version.has_value());
+  EXPECT_EQ(version->major, 1u);
+  EXPECT_EQ(version->minor, 1u);
+  EXPECT_EQ(to_version(2)->minor, 2u) << "0.2, the first that answers this question";
+
+  EXPECT_EQ(to_version(returned(-1)).error(), Error::not_supported) << "an error was taken for a version";
+  EXPECT_EQ(to_version(kVersion).error(), Error::bad_firmware_data) << "nobody has touched the register";
+  for (const int nonsense : {0, 1, -100}) {
+    EXPECT_EQ(to_version(returned(nonsense)).error(), Error::bad_firmware_data) << nonsense;
+  }
+}
+
 }  // namespace
 }  // namespace atl::arch::psci

@@ -34,10 +34,20 @@ TEST(CpuNumbering, MaxcpusNeverCostsTheBootCpuItsPlace) {
   EXPECT_EQ(one.notes, "");
 }
 
-TEST(CpuNumbering, ACpuThatPsciDoesNotStartIsNamed) {
-  const Numbered some = number({{0, false}, {1, false}, {2, true}}, {.boot_mpidr = 0});
+TEST(CpuNumbering, CpusThatPsciDoesNotStartAreCounted) {
+  const Numbered some = number({{0, false}, {1, false}, {2, true}, {3, false}}, {.boot_mpidr = 0});
   EXPECT_EQ(some.mpidrs, (std::vector<u64>{0, 2})) << "the boot CPU needs no method";
-  EXPECT_EQ(some.notes, "smp: cpu node 0x1 left out: its enable-method is not psci\n");
+  EXPECT_EQ(some.notes, "smp: 2 of the CPUs listed left out: their enable-method is not psci\n");
+}
+
+TEST(CpuNumbering, Case6_WithoutPsciOnlyTheBootCpuIsPossible) {
+  const std::vector<CpuDescription> cpus{{0, true}, {1, true}, {2, true}, {3, false}};
+  const Numbered one = number(cpus, {.boot_mpidr = 1, .psci = false});
+  EXPECT_EQ(one.mpidrs, std::vector<u64>{1}) << "CPUs are counted on that nobody can start";
+  EXPECT_EQ(one.notes,
+            "smp: 1 of the CPUs listed left out: their enable-method is not psci\n"
+            "smp: 2 of the CPUs listed left out: there is no PSCI to start them\n");
+  EXPECT_EQ(number(cpus, {.boot_mpidr = 1, .psci = false, .most = 1}).notes, "") << "nobody asked for them";
 }
 
 TEST(CpuNumbering, BadNodesAreNamed) {
@@ -55,7 +65,9 @@ TEST(CpuNumbering, OneThreadOfEachCore) {
   const Numbered all = number(cpus, {.boot_mpidr = 0x101, .one_thread_a_core = true});
   EXPECT_EQ(all.mpidrs, (std::vector<u64>{0x101, 0x000, 0x201, u64{1} << 32}))
       << "the boot CPU is its core's thread, whichever it is";
-  EXPECT_EQ(all.notes, "smp: 2 hardware threads left out: they may share a TLB with another of their core\n");
+  EXPECT_EQ(all.notes,
+            "smp: 2 of the CPUs listed left out: "
+            "hardware threads that may share a TLB with another of their core\n");
   EXPECT_EQ(number(cpus, {.boot_mpidr = 0x101}).mpidrs.size(), cpus.size());
 }
 
