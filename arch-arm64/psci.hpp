@@ -11,7 +11,7 @@ inline constexpr u64 kVersion = 0x8400'0000;
 inline constexpr u64 kSystemOff = 0x8400'0008;
 inline constexpr u64 kCpuOn = 0xc400'0003;
 
-/// What a function that is not there returns.
+/// What a function that is not there returns; so also what an EL2 returns that is not firmware (hw/el2.S).
 inline constexpr i64 kNotSupported = -1;
 
 /// What a call returned in x0. The value is a 32-bit signed number; the upper half of x0 is not defined.

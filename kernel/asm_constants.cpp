@@ -1,6 +1,7 @@
 // Not linked: compiled to assembly, from which the Makefile makes `asm_constants.h` for head.S and the
 // linker script. So every number those two use is computed once, by the headers that own it.
 #include "arch-arm64/descriptor.hpp"
+#include "arch-arm64/psci.hpp"
 #include "arch/trap.hpp"
 #include "kernel/secondary_boot.hpp"
 #include "mm/layout.hpp"
@@ -35,6 +36,8 @@ void emit_asm_constants() {
   ATOLL_EMIT(TRAP_IRQ, arch::TrapKind::irq);
   ATOLL_EMIT(TRAP_FIQ, arch::TrapKind::fiq);
   ATOLL_EMIT(TRAP_SERROR, arch::TrapKind::serror);
+
+  ATOLL_EMIT(EL2_ANSWER, kFault == Fault::el2_claims_psci ? 2 : arch::psci::kNotSupported);
 
   ATOLL_EMIT(SECONDARY_IDENTITY_ROOT, __builtin_offsetof(SecondaryBoot, identity_root));
   ATOLL_EMIT(SECONDARY_OWN_ROOT, __builtin_offsetof(SecondaryBoot, own_root));

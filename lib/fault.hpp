@@ -43,6 +43,7 @@ enum class Fault : u8 {
   narrow_compare_unextended,    ///< 8/16-bit cmpxchg compares the whole expected register
   psci_taken_on_trust,          ///< PSCI is used whether or not it answers the question for its version
   cpus_without_firmware,        ///< CPUs count as possible though there is no PSCI to start them
+  el2_claims_psci,              ///< our own EL2 answers an HVC as PSCI 0.2 would
   cpu_on_lies,                  ///< CPU_ON of the last CPU is not issued, but taken for a success
   ping_unanswered,              ///< the last CPU ignores the IPI that it has to answer to be online
   sgi_ended_without_sender,     ///< GICv2: the end of an SGI does not name the CPU that sent it

@@ -66,6 +66,12 @@ extern "C" void early_require_granule(u64 mmfr0) {
   if (!granule_supported(mmfr0, kGranule)) refuse(mmfr0);
 }
 
+/// Whoever enters us there has no firmware: interrupts are not given to the Non-secure world, and nobody starts CPUs.
+extern "C" [[noreturn]] void early_stop_at_el3() {
+  EarlyConsole().write("atoll: entered at EL3, where firmware belongs, not a kernel; stopped\n");
+  stop();
+}
+
 /// `early_map_kernel` gave up.
 extern "C" [[noreturn]] void early_stop_without_tables() {
   EarlyConsole().write("atoll: the early table pool is too small; stopped\n");

@@ -1,15 +1,12 @@
-// Where every CPU enters: Image header, drop to EL1, granule check, MMU on, jump to the virtual address.
+// Where every CPU enters: Image header, down to EL1, granule check, MMU on, jump to the virtual address.
 //
 // Until the MMU is on everything runs at its physical address: addresses come from adrp, or, for the two
 // virtual ones, from literals. The boot protocol is Linux's: x0 = device tree, MMU and data cache off.
 #include "arch-arm64/hw/asm_macros.h"
 #include "asm_constants.h"
 
-// SCTLR_EL1: the bits that are RES1 on ARMv8.0 (Arm ARM D17.2.118), then M, C, SA, I.
-#define SCTLR_RES1 0x30d00800
-#define SCTLR_MMU_ON (SCTLR_RES1 | (1 << 0) | (1 << 2) | (1 << 3) | (1 << 12))
-// EL1h with D, A, I, F masked.
-#define SPSR_EL1H 0x3c5
+// SCTLR_EL1.M, C, SA, I.
+#define SCTLR_MMU_ON ((1 << 0) | (1 << 2) | (1 << 3) | (1 << 12))
 
 // Entries begin with this: whatever the loader left, nothing interrupts a CPU that has no vectors, and SP is
 // the one that the vectors expect. tools/check_sequences.py holds it.
@@ -33,14 +30,20 @@ _start:
 function primary_entry
   mask_everything
   mov x19, x0
-  bl drop_to_el1
-  isb
-  mrs x20, cntvct_el0
 
   // The loader cleans what it loads to the point of coherency, and nothing else. A line of our BSS that it left
   // dirty would be evicted some time after we have written there with the cache off, on top of what we wrote.
-  // So those lines leave the cache before the first store.
-  bl clean_writable_image
+  // So those lines leave the cache before the first store; and the rest of the image, in case that caches and MMU
+  // are on against the protocol, before drop_to_el1 turns them off.
+  adr_l x0, _start
+  bl clean_image_from
+
+  mrs x0, CurrentEL
+  cmp x0, #(3 << 2)
+  b.eq stop_at_el3
+  bl drop_to_el1
+  isb
+  mrs x20, cntvct_el0
 
   adr_l x0, __boot_stack_top
   mov sp, x0
@@ -76,7 +79,8 @@ function primary_entry
 
   // What was written with the cache off must not be shadowed by a line that a speculative access has brought
   // in since. Such a line is clean, so nothing is written back over it.
-  bl clean_writable_image
+  adr_l x0, __data_start
+  bl clean_image_from
 
   adr_l x24, _start
   mov x0, x21
@@ -85,7 +89,34 @@ function primary_entry
   bl enable_mmu
   ldr x8, =primary_virtual
   br x8
+
+// Where there is no firmware every CPU may come here, all at once and before exclusive accesses work. Of those that
+// find `speaker` empty the last to sign it speaks; the delay lets the others do so (Fischer's mutual exclusion).
+stop_at_el3:
+  adr_l x0, speaker
+  ldr x1, [x0]
+  cbnz x1, park
+  mrs x1, mpidr_el1
+  orr x1, x1, #(1 << 31)        // never 0
+  str x1, [x0]
+  dsb sy
+  mov x2, #(1 << 24)
+4:
+  subs x2, x2, #1
+  b.ne 4b
+  ldr x2, [x0]
+  cmp x1, x2
+  b.ne park
+  adr_l x0, __boot_stack_top
+  mov sp, x0
+  b early_stop_at_el3
 end_function primary_entry
+
+  .pushsection .data, "aw"
+  .balign 8
+speaker:
+  .quad 0
+  .popsection
 
 // With context_id in x0: the physical address of this CPU's SecondaryBoot.
 function secondary_entry
@@ -113,53 +144,6 @@ function secondary_entry
   br x8
 end_function secondary_entry
 
-// Leaves EL2, if entered there, for EL1 with EL2 out of the way: no traps, virtual counter = physical.
-// Clobbers x0, x1. Returns at EL1h with everything masked.
-function drop_to_el1
-  ldr x1, =SCTLR_RES1
-  mrs x0, CurrentEL
-  cmp x0, #(2 << 2)
-  b.eq 0f
-  msr sctlr_el1, x1
-  isb
-  ret
-0:
-  // HCR_EL2 first: as long as E2H is set, `sctlr_el1` names SCTLR_EL2 here, and CNTHCTL_EL2 and CPTR_EL2
-  // have another format.
-  mov x0, #(1 << 31)            // HCR_EL2.RW: EL1 is AArch64
-  msr hcr_el2, x0
-  isb
-  msr sctlr_el1, x1
-  mov x0, #3                    // CNTHCTL_EL2: EL1 may use the physical counter and timer
-  msr cnthctl_el2, x0
-  msr cntvoff_el2, xzr
-  mov x0, #0x33ff               // CPTR_EL2: RES1 bits, no trap
-  msr cptr_el2, x0
-  msr hstr_el2, xzr
-  msr vttbr_el2, xzr
-  mrs x0, mdcr_el2
-  and x0, x0, #0x1f             // MDCR_EL2.HPMN stays: all event counters are EL1's
-  msr mdcr_el2, x0
-  mrs x0, midr_el1
-  msr vpidr_el2, x0
-  mrs x0, mpidr_el1
-  msr vmpidr_el2, x0
-  mrs x0, id_aa64pfr0_el1
-  ubfx x0, x0, #24, #4          // GIC system registers
-  cbz x0, 1f
-  mrs x0, s3_4_c12_c9_5         // ICC_SRE_EL2: SRE and Enable, so that EL1 may use them
-  mov x1, #9
-  orr x0, x0, x1
-  msr s3_4_c12_c9_5, x0
-  isb
-  msr s3_4_c12_c11_0, xzr       // ICH_HCR_EL2
-1:
-  mov x0, #SPSR_EL1H
-  msr spsr_el2, x0
-  msr elr_el2, x30
-  eret
-end_function drop_to_el1
-
 // x0 = TTBR0 (identity map), x1 = TTBR1, x2 = TCR. Returns to the same physical address, MMU and caches on.
 function enable_mmu
   tlbi vmalle1                  // nothing that firmware left, on this CPU
@@ -171,7 +155,9 @@ function enable_mmu
   msr ttbr1_el1, x1
   msr cpacr_el1, xzr            // FP and SIMD trap, but for the one device-tree parse
   isb
-  ldr x3, =SCTLR_MMU_ON
+  mrs x3, sctlr_el1             // as drop_to_el1 left it
+  mov x4, #SCTLR_MMU_ON
+  orr x3, x3, x4
   msr sctlr_el1, x3
   isb
   ic iallu                      // instructions fetched with the MMU off
@@ -180,10 +166,9 @@ function enable_mmu
   ret
 end_function enable_mmu
 
-// Cleans and invalidates, to the point of coherency, all of the image that is written: data, BSS, early tables.
-// Both ends are multiples of 64 KiB, more than any line, so no line reaches beyond them. Clobbers x0 to x3.
-function clean_writable_image
-  adr_l x0, __data_start
+// Cleans and invalidates the image from x0 on, BSS and early tables included, to the point of coherency. Both ends
+// are multiples of 64 KiB, more than any line, so no line reaches beyond them. Clobbers x0 to x3.
+function clean_image_from
   adr_l x1, __image_end
   mrs x2, ctr_el0
   ubfx x2, x2, #16, #4          // DminLine: log2 of words
@@ -196,7 +181,7 @@ function clean_writable_image
   b.lo 0b
   dsb sy
   ret
-end_function clean_writable_image
+end_function clean_image_from
 
 function park
   msr daifset, #0xf

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "arch/cpu.hpp"
+#include "arch/firmware.hpp"
 #include "arch/interrupts.hpp"
 #include "arch/timer.hpp"
 #include "kernel/panic.hpp"
@@ -26,6 +27,21 @@ ATOLL_SELFTEST(case03_numbers_follow_the_device_tree) {
     const u64 own = arch::Affinity::of_mpidr(arch::mpidr()).value();
     EXPECT_THAT(own == cpu_map().mpidrs()[cpu], "CPU {} has MPIDR {:#x}, the map says {:#x}", cpu, own,
                 cpu_map().mpidrs()[cpu]);
+  });
+}
+
+/// An HVC ends in an exception, in our own EL2 or in a hypervisor, and comes back from each. An SMC may not: some
+/// machines have an EL3 without firmware. Without PSCI nothing is asked at all, and nobody counted on.
+ATOLL_SELFTEST(case06_hvc_is_answered_only_by_firmware) {
+  const arch::PsciConduit conduit = arch::firmware_conduit();
+  if (conduit == arch::PsciConduit::none) {
+    EXPECT_EQ(cpu_map().count(), 1u);
+    return;
+  }
+  on_every_cpu([&](unsigned cpu) {
+    EXPECT_THAT(arch::psci_version(arch::PsciConduit::hvc).has_value() == (conduit == arch::PsciConduit::hvc),
+                "CPU {}: HVC answers as PSCI: {}, the conduit is {}", cpu, conduit != arch::PsciConduit::hvc,
+                to_string(conduit));
   });
 }
 

@@ -176,6 +176,8 @@ FAULTS: tuple[Fault, ...] = (
               "arch-arm64/psci_test.cpp", "an error was taken for a version"),
     HostFault("cpus_without_firmware", "CpuNumbering.Case6_WithoutPsciOnlyTheBootCpuIsPossible",
               "kernel/cpu_numbering_test.cpp", "CPUs are counted on that nobody can start"),
+    KernelFault("el2_claims_psci", "case06_hvc_is_answered_only_by_firmware",
+                r"CPU \d: HVC answers as PSCI: true, the conduit is smc", machine={"options": "virtualization=on"}),
     # Each waits until the boot CPU's patience ends (kernel/roll_call.hpp).
     KernelFault("cpu_on_lies", "case01_every_possible_cpu_is_online", r"CPU 3 \(MPIDR 0x3\): did not start"),
     KernelFault("ping_unanswered", "case01_every_possible_cpu_is_online",

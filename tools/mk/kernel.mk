@@ -32,7 +32,7 @@ LEAN_SOURCES := $(wildcard lib/*.cpp arch-arm64/*.cpp arch-arm64/hw/*.cpp arch-a
   $(filter-out kernel/asm_constants.cpp,$(wildcard kernel/*.cpp))
 LEAN_SOURCES := $(filter-out arch-arm64/hw/kernel.ld.S,$(LEAN_SOURCES))
 TEST_SOURCES := $(wildcard tests/kernel/*.cpp)
-EARLY_SOURCES := arch-arm64/hw/head.S arch-arm64/hw/early_stop.cpp kernel/early_map.cpp
+EARLY_SOURCES := arch-arm64/hw/head.S arch-arm64/hw/el2.S arch-arm64/hw/early_stop.cpp kernel/early_map.cpp
 
 object = $(patsubst %,$(O)/obj/%.o,$(basename $(1)))
 LEAN_OBJECTS := $(call object,$(LEAN_SOURCES))

@@ -15,7 +15,7 @@ constexpr const char* to_string(PsciConduit conduit) {
 
 /// PSCI_VERSION through `conduit`, whichever is in use. An error if there is no PSCI behind it: `not_supported` where
 /// the instruction is undefined, or answered by something else. An SMC that ends in an EL3 without firmware does not
-/// come back.
+/// come back; an HVC always does (hw/el2.S).
 Result<psci::Version> psci_version(PsciConduit conduit);
 /// Asks for the version, and if there is one uses `conduit` from now on. Until then, or after a failure, every call
 /// fails with `not_supported`. Boot CPU, once, with vectors.
