@@ -50,6 +50,7 @@ enum class Fault : u8 {
   stop_is_maskable,             ///< the IPI that stops a CPU is an IRQ even where it could be an FIQ
   irq_save_masks_fiq,           ///< masking IRQs masks FIQs as well
   first_message_lost,           ///< a panic whose message faults does not show the message's text
+  control_characters_printed,   ///< text from a device tree goes to the terminal as it is
   stop_not_handled,             ///< a CPU that is told to stop by a panic goes on
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "lib/fault.hpp"
+
 namespace atl {
 namespace {
 
@@ -41,10 +43,28 @@ void write_number(FormatSink& sink, const FieldSpec& spec, bool negative, u64 ma
   sink.write(digits.text());
 }
 
-/// Text is left-aligned.
+constexpr bool is_printable(char c) {
+  if constexpr (kFault == Fault::control_characters_printed) return true;
+  return c >= ' ' && c <= '~';
+}
+
+/// Text is left-aligned. It may come from outside, a device tree or a command line, which must not speak to the
+/// terminal nor begin a line of its own.
 void write_text(FormatSink& sink, const FieldSpec& spec, std::string_view text) {
-  sink.write(text);
+  for (std::string_view rest = text; !rest.empty();) {
+    const auto end = std::ranges::find_if_not(rest, is_printable);
+    const usize printable = static_cast<usize>(end - rest.begin());
+    if (printable > 0) sink.write(rest.substr(0, printable));
+    if (printable < rest.size()) sink.write("?");
+    rest.remove_prefix(std::min(printable + 1, rest.size()));
+  }
   pad(sink, ' ', text.size(), spec.width);
+}
+
+/// A single character is what the caller means to send, a bell as well.
+void write_character(FormatSink& sink, const FieldSpec& spec, char character) {
+  sink.write({&character, 1});
+  pad(sink, ' ', 1, spec.width);
 }
 
 void write_field(FormatSink& sink, const FieldSpec& spec, const FormatArgument& argument) {
@@ -57,7 +77,7 @@ void write_field(FormatSink& sink, const FieldSpec& spec, const FormatArgument& 
     case Kind::boolean: return write_text(sink, spec, number != 0 ? "true" : "false");
     case Kind::address: return write_number(sink, spec, false, number, 16, true);
     case Kind::character:
-      if (!hexadecimal && spec.type != 'd') return write_text(sink, spec, {&character, 1});
+      if (!hexadecimal && spec.type != 'd') return write_character(sink, spec, character);
       break;
     case Kind::signed_number: {
       const bool negative = !hexadecimal && static_cast<i64>(number) < 0;
@@ -65,7 +85,7 @@ void write_field(FormatSink& sink, const FieldSpec& spec, const FormatArgument& 
                           hexadecimal && spec.prefix);
     }
     case Kind::unsigned_number:
-      if (spec.type == 'c') return write_text(sink, spec, {&character, 1});
+      if (spec.type == 'c') return write_character(sink, spec, character);
       break;
   }
   write_number(sink, spec, false, number, hexadecimal ? 16 : 10, hexadecimal && spec.prefix);

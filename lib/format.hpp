@@ -1,7 +1,8 @@
 // Type-safe formatting into a sink, without allocation: `print("{} of {:#x}\n", a, b)`.
 //
 // Grammar: `{}` or `{:spec}` with spec = ['#'] ['0'] [width] ['x' | 'd' | 's' | 'c'], and `{{`, `}}`.
-// Grammar and number of arguments are checked at compile time.
+// Grammar and number of arguments are checked at compile time. Control characters and what is not ASCII are `?` in a
+// text argument; a character argument is written as it is.
 #pragma once
 
 #include <array>

@@ -160,6 +160,8 @@ FAULTS: tuple[Fault, ...] = (
               "mm/buddy_test.cpp", "joined with a buddy that is partly in use"),
     HostFault("buddy_double_free_unchecked", "Buddy.DoubleFreePanics",
               "mm/buddy_test.cpp", "a double free went unnoticed"),
+    HostFault("control_characters_printed", "Format.TextFromOutsideDoesNotReachTheTerminal",
+              "lib/format_test.cpp", "control characters of an argument were written"),
     HostFault("preempt_request_ignored", "PreemptTest.RequestIsServedWhenTheLastSectionEnds",
               "percpu/preempt_test.cpp", "preempt_enable did not serve the request"),
     KernelFault("preempt_request_ignored", "preempt_request_is_served_when_enabled",

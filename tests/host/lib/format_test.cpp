@@ -59,7 +59,13 @@ TEST(Format, OtherKinds) {
   EXPECT_EQ(formatted("{} {}", PhysAddr(0x4000'0000), VirtAddr(~u64{0})), "0x40000000 0xffffffffffffffff");
   EXPECT_EQ(formatted("{}", reinterpret_cast<const int*>(0x1000)), "0x1000");
   EXPECT_EQ(formatted("{}", static_cast<const char*>(nullptr)), "(null)");
-  EXPECT_EQ(formatted("{}|{}", std::string_view("a\0b", 3), std::string_view()), std::string("a\0b|", 4));
+  EXPECT_EQ(formatted("{}|{}", std::string_view("ab", 2), std::string_view()), "ab|");
+}
+
+TEST(Format, TextFromOutsideDoesNotReachTheTerminal) {
+  EXPECT_EQ(host::formatted("{}\n", std::string_view("a\nb\x1b[2J\x7f\xc3\xa4\0", 11)), "a?b?[2J????\n")
+      << "control characters of an argument were written";
+  EXPECT_EQ(host::formatted("{:4}|{}{}", "\n", '\a', '\n'), "?   |\a\n");
 }
 
 TEST(Format, TooFewArgumentsAtRunTimeLoseNothing) {
