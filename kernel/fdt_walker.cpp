@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <span>
 
+#include "lib/fault.hpp"
+
 namespace atl {
 namespace {
 
@@ -157,7 +159,7 @@ std::expected<PhysRange, const char*> FdtWalker::reg(usize index) const {
     if (!translated) return translated;
     range = *translated;
   }
-  range.size = std::min(range.size, ~u64{0} - range.start.value());
+  if constexpr (kFault != Fault::reg_wraps) range.size = std::min(range.size, ~u64{0} - range.start.value());
   return range;
 }
 

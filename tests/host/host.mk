@@ -5,6 +5,8 @@
 # The page size is a template parameter of what is tested, so one binary covers all granules. A planted
 # fault (lib/fault.hpp) gets a build directory of its own. Run from the project root.
 
+include tests/fuzz/fuzz.mk
+
 HOST_CXX ?= g++
 PLANTED := $(filter-out none,$(FAULT))
 HOST_DIR := build/host$(if $(PLANTED),-fault-$(PLANTED))
@@ -16,9 +18,11 @@ FILTER ?= *
 # so it stays out.
 HOST_KERNEL := $(wildcard $(patsubst tests/host/%_test.cpp,%.cpp,$(wildcard tests/host/kernel/*_test.cpp)))
 # tests/negative passes the few that it needs.
-HOST_TEST_SOURCES := $(shell find tests/host -name '*.cpp')
+HOST_TEST_SOURCES := $(shell find tests/host -name '*.cpp') tests/fuzz/mutator_test.cpp
+# Mutated device trees (tests/fuzz/fuzz.mk), where a test wants them.
+HOST_FUZZ := $(if $(filter %/mutator_test.cpp %/device_tree_mutation_test.cpp,$(HOST_TEST_SOURCES)),$(MUTATION_SOURCES))
 HOST_SOURCES := $(sort $(filter-out lib/runtime.cpp,$(wildcard lib/*.cpp arch-arm64/*.cpp percpu/*.cpp mm/*.cpp)) \
-                       $(HOST_KERNEL) $(HOST_TEST_SOURCES))
+                       $(HOST_KERNEL) $(HOST_FUZZ) $(HOST_TEST_SOURCES))
 HOST_OBJECTS := $(HOST_SOURCES:%.cpp=$(HOST_DIR)/%.o)
 
 # A warning may be how the compiler sees a planted fault; the tests are to see it, too.
@@ -31,7 +35,7 @@ HOST_LIBS := -lgmock -lgtest -lgtest_main -l:libfdt.so.1 -lpthread
 $(HOST_DIR)/lib/string.o: HOST_CXXFLAGS += -fno-builtin
 
 # Tests are compiled often and run once: compile time counts.
-$(HOST_DIR)/tests/%.o: HOST_CXXFLAGS += -O0
+$(HOST_DIR)/tests/host/%.o: HOST_CXXFLAGS += -O0
 
 HOST_QUIET := $(if $(V),,@)
 
