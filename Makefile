@@ -2,7 +2,7 @@
 #
 #   tools/mk/config.mk   the variables and the build directory they name
 #   tools/mk/kernel.mk   one configuration of the kernel
-#   tests/host/host.mk   the host test binary
+#   tests/host/host.mk   the host test binary; with it tests/fuzz/fuzz.mk, mutants and libFuzzer
 #   tests/qemu/floor/floor.mk   the bare program that start-up time is measured against
 #   tests/qemu/stub/stub.mk   the loader with which tests give the kernel any tree at any address
 .DEFAULT_GOAL := help
@@ -41,6 +41,7 @@ help:
 ##   gdb          the same, waiting for a debugger on localhost:1234
 ##   image        build one configuration
 ##   sizes        kernel text and every this_cpu site of the configurations that compare builds
+##   fuzz         libFuzzer over device tree, command line and prompt, for MINUTES=1
 ##   negative     build each planted fault; the test it names must fail
 ##   lint         the rules of docs/style.md, checked
 ##   setup        check for the packages all this needs; installs them when root
@@ -75,6 +76,7 @@ lint:
 .PHONY: qemu-test
 qemu-test:
 	@$(PYTHON) -m tests.qemu.run
+fuzz: setup
 negative: setup
 	@$(APART) $(PYTHON) -m tests.negative.run
 

@@ -26,4 +26,4 @@ $(QEMU_TREES:%=$(DEVICE_TREE_DIR)/qemu-%.dtb): $(DEVICE_TREE_DIR)/qemu-%.dtb: te
 	$(if $(V),,@)timeout 60 qemu-system-aarch64 $(QEMU_$*) -cpu cortex-a72 -m 1G -nodefaults -display none \
 	  -machine dumpdtb=$@ > $@.log 2>&1 || { cat $@.log; rm -f $@; false; }
 
-$(HOST_TESTS): | $(DEVICE_TREES)
+$(HOST_TESTS) fuzz: | $(DEVICE_TREES)
