@@ -59,7 +59,12 @@ def make(*goals: str) -> list[str]:
     return ["make", "--no-print-directory", *goals]
 
 
-BASIC = [
+def mutant_boots(count: int) -> Step:
+    return by_report("mutant boots", [sys.executable, "-m", "tests.fuzz.boots", "--count", str(count)],
+                     "build/report/results/fuzz-boots.json", lambda r: r["passed"], lambda r: r["failed"])
+
+
+COMMON = [
     Step("lint", make("lint"), by_status),
     Step("python tests", [sys.executable, "-m", "unittest", "discover", "-t", ".", "-s", "tests"], by_unittest),
     Step("host build", make("host-build"), by_status),
@@ -69,7 +74,11 @@ BASIC = [
     by_report("boots", make("qemu-test"), "build/report/results/qemu.json",
               lambda r: r["passed"], lambda r: r["failed"]),
 ]
-FULL = BASIC + [
+BASIC = [*COMMON, mutant_boots(20)]
+FULL = [
+    *COMMON,
+    mutant_boots(200),
+    Step("fuzz", make("fuzz"), by_status),
     by_report("negative controls", make("negative"), "build/report/results/negative.json",
               lambda r: r["caught"], lambda r: r["total"] - r["caught"]),
 ]
