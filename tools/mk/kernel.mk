@@ -19,7 +19,7 @@ NM := $(CROSS_COMPILE)nm
 KERNEL_DEFINES := -DATOLL_PAGE_KIB=$(PAGE:k=) -DATOLL_VA_BITS=$(VA) -DATOLL_PERCPU=$(PERCPU) \
   -DATOLL_DEBUG=$(DEBUG) $(if $(PLANTED),-DATOLL_FAULT=$(PLANTED))
 KERNEL_INCLUDES := -I. -Iarch-arm64/include -Iarch-arm64/hw/inline -I$(O) -isystem build/include
-KERNEL_COMMON := $(KERNEL_DEFINES) $(KERNEL_INCLUDES) -g1 -ffile-prefix-map=$(CURDIR)/= -MMD -MP
+KERNEL_COMMON := $(KERNEL_DEFINES) $(KERNEL_INCLUDES) -g -ffile-prefix-map=$(CURDIR)/= -MMD -MP
 KERNEL_CXXFLAGS := $(KERNEL_COMMON) -std=c++23 -O2 -Wall -Wextra -Werror -ffreestanding -fno-exceptions \
   -fno-rtti -fno-threadsafe-statics -fno-asynchronous-unwind-tables -fno-stack-protector -fno-pic \
   -mcmodel=small -mgeneral-regs-only -fno-omit-frame-pointer -fno-common $(TOOLCHAIN_FLAGS)
