@@ -28,6 +28,7 @@ _start:
   .long 0
 
 function primary_entry
+  outermost
   mask_everything
   mov x19, x0
 
@@ -120,6 +121,7 @@ speaker:
 
 // With context_id in x0: the physical address of this CPU's SecondaryBoot.
 function secondary_entry
+  outermost
   mask_everything
   mov x19, x0
   bl drop_to_el1
@@ -193,6 +195,7 @@ end_function park
 
   .text
 function primary_virtual
+  outermost
   adr_l x0, __boot_stack_top
   mov sp, x0
   ldr x0, =BOOT_PERCPU_OFFSET
@@ -207,6 +210,7 @@ function primary_virtual
 end_function primary_virtual
 
 function secondary_virtual
+  outermost
   mov sp, x20
   msr tpidr_el1, x21
   mov x29, xzr
@@ -218,6 +222,7 @@ end_function secondary_virtual
 
 // run_on_stack(x0 = top, x1 = function): calls the function on another stack, for good.
 function run_on_stack
+  outermost
   mov sp, x0
   mov x29, xzr
   mov x30, xzr
