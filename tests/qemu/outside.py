@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.qemu.build import PAGE_BYTES, Build
 from tests.qemu.gdbstub import GdbStub
-from tests.qemu.page_table import Geometry, Walker
+from tools.page_table import Geometry, Walker
 from tests.qemu.qemu import Qemu
 
 CPU_NUMBER = "percpu::cpu_number"

@@ -4,7 +4,7 @@ import struct
 import unittest
 
 from tests.qemu import outside
-from tests.qemu.page_table import Geometry, Walker
+from tools.page_table import Geometry, Walker
 
 GEOMETRIES = (Geometry(12, 48), Geometry(12, 39), Geometry(14, 47), Geometry(16, 48))
 
