@@ -38,7 +38,7 @@ help:
 ##   check        all tests; ends with `N passed, N failed`
 ##   check-full   check, and what is too long for it
 ##   boot         one configuration, to the monitor prompt:   make boot PAGE=64k SMP=160
-##   gdb          the same, waiting for a debugger on localhost:1234
+##   gdb          the same, waiting for gdb before the first instruction; prints gdb's command
 ##   image        build one configuration
 ##   sizes        kernel text and every this_cpu site of the configurations that compare builds
 ##   fuzz         libFuzzer over device tree, command line and prompt, for MINUTES=1
@@ -96,7 +96,7 @@ BOOT_COMMAND = $(PYTHON) -m tests.qemu.boot --image $(O)/Image --smp $(SMP) --me
 boot: image
 	@$(BOOT_COMMAND)
 gdb: image
-	@echo 'In another terminal: gdb-multiarch $(O)/atoll.elf -ex "target remote :1234"'
+	@echo "In another terminal, here: gdb-multiarch -x tools/gdb/atoll.py $(O)/atoll.elf -ex 'target remote :1234'"
 	@$(BOOT_COMMAND) --gdb
 
 clean:
