@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
 
-from tests.qemu import conversation, intact, ktap, message, outside, panic_report
+from tests.qemu import conversation, gdb_session, intact, ktap, message, outside, panic_report
 from tests.qemu.build import BUILD
 from tests.qemu.gdbstub import GdbError
 from tests.qemu.qemu import Ending, Hang, Line, Outcome
@@ -123,6 +123,19 @@ def _outside(boot: Boot, result: Result) -> None:
         qemu.stop()
 
 
+def _debugger(boot: Boot, result: Result) -> None:
+    """At the prompt, or, where the boot ends by itself, all the way from reset."""
+    with boot.start(result.log, gdb=True) as qemu:
+        if boot.command_line:
+            result.problems += gdb_session.from_reset_to_panic(qemu, boot.build, boot.machine.cpus)
+        else:
+            qemu.wait_for("^boot: online")
+            qemu.write("\ncpus\n")
+            qemu.wait_for(rf"^{boot.machine.cpus} of {boot.machine.cpus} CPUs online$")
+            result.problems += gdb_session.at_the_prompt(qemu, boot.build, boot.machine.cpus)
+        qemu.stop()
+
+
 def _add_hang(outcome: Outcome, result: Result) -> None:
     if outcome.ending in (Ending.SILENT, Ending.TOO_LONG):
         last = outcome.lines[-1].text if outcome.lines else "nothing"
@@ -137,4 +150,5 @@ _CHECKS: dict[Check, Callable[[Boot, Result], None]] = {
     Check.CONSOLE: _console,
     Check.INTACT: _intact,
     Check.OUTSIDE: _outside,
+    Check.DEBUGGER: _debugger,
 }

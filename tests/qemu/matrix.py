@@ -105,9 +105,17 @@ def _panics() -> list[Boot]:
     ]
 
 
+def _debugger() -> list[Boot]:
+    """docs/debugging.md, at every page size: attached at the prompt, and from before the first instruction."""
+    return [boot for page in PAGES for boot in (
+        named("gdb-prompt", Build(page=page, debug=True), command_line="", check=Check.DEBUGGER),
+        named("gdb-reset", Build(page=page, debug=True), extra=("-S",), command_line='run="panic overflow 3"',
+               check=Check.DEBUGGER))]
+
+
 def boots() -> list[Boot]:
     """All of them. Names are unique: they name the logs."""
     every = (_counts() + _firmware() + _toolchains() + _accessors() + _address_sizes() + _cpus() + _refusals()
-             + _outside() + _panics() + cases.boots())
+             + _outside() + _panics() + _debugger() + cases.boots())
     assert len({boot.name for boot in every}) == len(every)
     return every

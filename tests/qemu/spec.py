@@ -30,6 +30,7 @@ class Check(enum.Enum):
     CONSOLE = "every line that is typed is run once and in order, then the kernel powers off"
     INTACT = "selftests pass, and leave alone the bytes that are not theirs"
     OUTSIDE = "selftests pass, and page tables read from outside show private windows and equal slots"
+    DEBUGGER = "gdb with tools/gdb/atoll.py shows the CPUs of a kernel at its prompt, or from reset to a panic"
 
 
 class Place(enum.Enum):
