@@ -17,14 +17,14 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
-unsigned run_line(std::span<const Command> commands, std::string_view line) {
+CommandResult run_line(std::span<const Command> commands, std::string_view line) {
   line = trimmed(line);
   if (line.empty()) return 0;
   const std::string_view name = line.substr(0, line.find_first_of(kBlanks));
   const auto command = std::ranges::find(commands, name, &Command::name);
   if (command == commands.end()) {
     print("unknown command \"{}\"; `help` lists them\n", name);
-    return 1;
+    return CommandResult::refused();
   }
   return command->run(trimmed(line.substr(name.size())));
 }
@@ -33,7 +33,8 @@ unsigned run_list(std::span<const Command> commands, std::string_view list, unsi
   unsigned failures = 0;
   while (!list.empty()) {
     const usize comma = std::min(list.find(','), list.size());
-    const unsigned failed = run_line(commands, list.substr(0, comma));
+    const CommandResult result = run_line(commands, list.substr(0, comma));
+    const unsigned failed = result.failed() + result.is_refused();
     failures += failed;
     failures_so_far += failed;
     list.remove_prefix(std::min(comma + 1, list.size()));

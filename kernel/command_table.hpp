@@ -8,18 +8,34 @@
 
 namespace atl {
 
+/// How many of the things that a command checked failed; or that it was refused: it was asked, and has said so, for
+/// something that there is not.
+class CommandResult {
+ public:
+  constexpr CommandResult(unsigned failed) : value_(failed) {}
+  static constexpr CommandResult refused() { return {kRefused}; }
+
+  constexpr bool is_refused() const { return (value_ & kRefused) != 0; }
+  constexpr unsigned failed() const { return value_ & ~kRefused; }
+  friend constexpr bool operator==(const CommandResult&, const CommandResult&) = default;
+
+ private:
+  static constexpr unsigned kRefused = 1u << 31;
+  unsigned value_;
+};
+
 struct Command {
   std::string_view name;
   const char* help;  ///< one line
-  /// `arguments` is the rest of the line. Returns how many things failed.
-  unsigned (*run)(std::string_view arguments);
+  /// `arguments` is the rest of the line.
+  CommandResult (*run)(std::string_view arguments);
 };
 
-/// Runs the line's first word with the rest; a blank line does nothing. Returns its failures; an unknown command
-/// is named, and is one.
-unsigned run_line(std::span<const Command> commands, std::string_view line);
+/// Runs the line's first word with the rest; a blank line does nothing. An unknown command is named, and refused.
+CommandResult run_line(std::span<const Command> commands, std::string_view line);
 
-/// Runs lines separated by commas, in order, all of them whatever fails. Returns the sum of their failures.
+/// Runs lines separated by commas, in order, all of them whatever fails. Returns the sum of their failures, where
+/// being refused counts as one: a list is written beforehand, and what it asks for must happen.
 /// Before each, `failures_so_far` holds those of the earlier ones: `poweroff` reports it.
 unsigned run_list(std::span<const Command> commands, std::string_view list, unsigned& failures_so_far);
 

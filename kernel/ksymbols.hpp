@@ -1,5 +1,6 @@
-// Names for code addresses. The table is made from the first link by tools/ksymbols.py and added by the
-// second: 32-bit offsets from the image's start, ascending, each with the offset of its name in a text.
+// Names for code addresses and per-CPU variables. The tables are made from the first link by tools/ksymbols.py and
+// added by the second: 32-bit offsets, from the image's start or in a unit, ascending, each with the offset of its
+// name in a text.
 #pragma once
 
 #include <optional>
@@ -36,6 +37,33 @@ class SymbolTable {
   std::span<const u32> starts_;
   std::span<const u32> name_offsets_;
   const char* names_ = nullptr;
+};
+
+struct PerCpuSymbol {
+  std::string_view name;
+  u32 offset;  ///< in a unit
+  u32 size;    ///< bytes
+};
+
+/// The static per-CPU variables, in the order of their offsets.
+class PerCpuSymbols {
+ public:
+  constexpr PerCpuSymbols() = default;
+  /// Of the words that tools/ksymbols.py writes: count, offsets, sizes, name offsets, text. nullptr: none.
+  explicit PerCpuSymbols(const u32* words) : words_(words) {}
+
+  usize size() const { return words_ == nullptr ? 0 : words_[0]; }
+  /// `index` < size().
+  PerCpuSymbol operator[](usize index) const {
+    const u32* offsets = words_ + 1;
+    const u32* sizes = offsets + size();
+    const u32* names = sizes + size();
+    const auto* text = reinterpret_cast<const char*>(names + size());
+    return {text + names[index], offsets[index], sizes[index]};
+  }
+
+ private:
+  const u32* words_ = nullptr;
 };
 
 /// The image's own table, empty in the first link. Any context.

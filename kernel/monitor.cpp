@@ -8,6 +8,7 @@
 #include "kernel/console.hpp"
 #include "kernel/image.hpp"
 #include "kernel/panic_command.hpp"
+#include "kernel/percpu_command.hpp"
 #include "kernel/print_sink.hpp"
 #include "kernel/read_machine.hpp"
 #include "kernel/selftest.hpp"
@@ -29,15 +30,16 @@ namespace {
 
 using mm::KernelLayout;
 
+/// What `poweroff` reports: of all that was checked, and of all mistakes in `run=`. A mistake at the prompt is none.
 constinit unsigned g_failures = 0;
 constinit std::string_view g_selftest_pattern;
 
-unsigned help(std::string_view);
+CommandResult help(std::string_view);
 
-unsigned cpus(std::string_view) {
+CommandResult cpus(std::string_view) {
   const auto& mpidrs = cpu_map().mpidrs();
   for (unsigned cpu = 0; cpu < mpidrs.size(); ++cpu) {
-    print("  cpu {} mpidr {:#x} {}\n", cpu, mpidrs[cpu], online_cpus().contains(cpu) ? "online" : "left out");
+    print("  cpu {} mpidr {:#x} {}\n", cpu, mpidrs[cpu], cpu_state(cpu));
   }
   print("{} of {} CPUs online\n", online_cpus().count(), mpidrs.size());
   return 0;
@@ -51,7 +53,7 @@ void print_root_syncs(const char* when, const mm::SyncCounters::ByRegion& by_reg
   print(" (in all {})\n", mm::SyncCounters::total(by_region));
 }
 
-unsigned mem(std::string_view) {
+CommandResult mem(std::string_view) {
   const mm::MemoryMap& map = mm::memory_map();
   for (const PhysRange& bank : map.ram()) print("  RAM      {} {} KiB\n", bank.start, bank.size >> 10);
   for (const mm::Reservation& r : map.reservations()) {
@@ -69,11 +71,11 @@ unsigned mem(std::string_view) {
 }
 
 /// `arguments`: whose root, a CPU number; the boot CPU's by default.
-unsigned ptdump(std::string_view arguments) {
-  const auto cpu = arguments.empty() ? 0 : parse_number(arguments, kMaxCpus - 1);
+CommandResult ptdump(std::string_view arguments) {
+  const auto cpu = parse_number(arguments.empty() ? "0" : arguments, kMaxCpus - 1);
   if (!cpu || !mm::kernel_roots().cpus().contains(static_cast<unsigned>(*cpu))) {
     print("ptdump: no CPU \"{}\" with a root\n", arguments);
-    return 1;
+    return CommandResult::refused();
   }
   PrintSink sink;
   mm::PageTableDump dump(mm::kRegions<KernelLayout>, &sink);
@@ -85,7 +87,7 @@ unsigned ptdump(std::string_view arguments) {
   return dump.finish().passed() ? 0 : 1;
 }
 
-unsigned percpu_areas(std::string_view) {
+CommandResult print_areas() {
   const mm::Roots& roots = mm::kernel_roots();
   print("local window {}, global window {}, unit {} KiB, static area {} bytes\n", KernelLayout::kLocal.start,
         KernelLayout::kGlobal.start, KernelLayout::kUnitBytes >> 10,
@@ -106,12 +108,18 @@ unsigned percpu_areas(std::string_view) {
   return 0;
 }
 
-unsigned selftest(std::string_view arguments) {
+/// `arguments`: nothing, or whose variables.
+CommandResult percpu_memory(std::string_view arguments) {
+  if (!arguments.empty() && percpu_command != nullptr) return percpu_command(arguments);
+  return print_areas();
+}
+
+CommandResult selftest(std::string_view arguments) {
   const std::string_view pattern = arguments.empty() ? g_selftest_pattern : arguments;
   return run_selftests({__selftests_start, __selftests_end}, pattern).failed;
 }
 
-unsigned poweroff(std::string_view) {
+CommandResult poweroff(std::string_view) {
   if (g_failures == 0) {
     print("atoll: all runs passed\n");
     arch::system_off();
@@ -122,16 +130,16 @@ unsigned poweroff(std::string_view) {
 
 constexpr std::array kCommands{
     Command{"help", "this list", help},
-    Command{"cpus", "the CPUs, by number, and which are online", cpus},
+    Command{"cpus", "the CPUs by number, their MPIDR and state", cpus},
     Command{"mem", "RAM, reservations, free pages, root syncs", mem},
     Command{"ptdump", "[cpu] what a CPU's root maps; fails if anything is writable and executable", ptdump},
-    Command{"percpu", "the windows, and each CPU's root, unit and table memory", percpu_areas},
+    Command{"percpu", "windows, roots, units; [cpu [pattern]] a CPU's variables by name", percpu_memory},
     Command{"selftest", "[pattern] the kernel's own tests, in KTAP", selftest},
     Command{"panic", kPanicForms, panic_command},
     Command{"poweroff", "ends with status 0, or 1 if anything failed", poweroff},
 };
 
-unsigned help(std::string_view) {
+CommandResult help(std::string_view) {
   print_help(kCommands);
   return 0;
 }
@@ -149,7 +157,7 @@ void monitor_main(const KernelOptions& options) {
   for (;;) {
     print("atoll> ");
     std::array<char, 128> line;
-    g_failures += run_line(kCommands, console_read_line(line));
+    g_failures += run_line(kCommands, console_read_line(line)).failed();
   }
 }
 

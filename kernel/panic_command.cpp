@@ -113,14 +113,14 @@ constexpr std::array kForms{Form{"fault", panic_fault},   Form{"together", panic
 
 }  // namespace
 
-unsigned panic_command(std::string_view arguments) {
+CommandResult panic_command(std::string_view arguments) {
   constexpr std::string_view kOverflow = "overflow ";
   if (arguments.empty()) panic("requested by the monitor's `panic`");
   if (arguments.starts_with(kOverflow)) panic_overflow(arguments.substr(kOverflow.size()));
   const auto* form = std::ranges::find(kForms, arguments, &Form::name);
   if (form != kForms.end()) form->run();
   print("no panic by \"{}\"; there is: panic {}\n", arguments, kPanicForms);
-  return 1;
+  return CommandResult::refused();
 }
 
 }  // namespace atl

@@ -52,6 +52,7 @@ enum class Fault : u8 {
   first_message_lost,           ///< a panic whose message faults does not show the message's text
   control_characters_printed,   ///< text from a device tree goes to the terminal as it is
   reg_wraps,                    ///< an address and a size of `reg` may go around the end of the address space
+  percpu_shows_own,             ///< the monitor shows its own CPU's variables, whichever is asked for
   stop_not_handled,             ///< a CPU that is told to stop by a panic goes on
 };
 

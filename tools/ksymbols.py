@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the kernel's symbol table (kernel/ksymbols.hpp) as assembly, from a linked image.
+"""Writes the kernel's symbol tables (kernel/ksymbols.hpp) as assembly, from a linked image: of its code, and of its
+per-CPU variables.
 
-The table goes after the code, so the second link leaves the code where the first one put it.
+The tables go after the code, and the local window is elsewhere, so the second link leaves both where the first one
+put them.
 """
 
 import argparse
@@ -37,7 +39,7 @@ def without_groups(text, opening, closing):
 
 
 def short_name(demangled):
-    """The function's name without namespace prefix, return type, parameters and template arguments."""
+    """The name of a function or variable without namespace prefix, return type, parameters and template arguments."""
     name = demangled.replace("(anonymous namespace)::", "").replace("atl::", "")
     name = re.sub(r" \[clone [^]]*\]", "", name)
     # Operators whose names contain brackets would be cut by the steps below.
@@ -52,39 +54,67 @@ def short_name(demangled):
     return name[:MAX_NAME]
 
 
+# "address [size] kind name", in hexadecimal.
+_LINE = re.compile(r"([0-9a-f]+) (?:([0-9a-f]+) )?(\w) (.*)")
+
+
+def read_lines(lines):
+    """[(address, size or 0, kind, demangled name)] of the defined symbols, from lines of `nm -n -S -C`."""
+    matches = filter(None, (_LINE.fullmatch(line.rstrip("\n")) for line in lines))
+    return [(int(m[1], 16), int(m[2] or "0", 16), m[3], m[4]) for m in matches]
+
+
+def _bounds(symbols, *names):
+    found = {name: address for address, _, _, name in symbols if name in names}
+    return [found[name] for name in names]
+
+
 def read_symbols(lines):
-    """(image start, end of code, [(address, name)]) from lines of `nm -n -C`."""
-    bounds = {}
+    """(image start, end of code, [(address, name)]) of the functions."""
+    symbols = read_lines(lines)
+    start, end = _bounds(symbols, "__image_start", "__text_end")
     functions = []
-    for line in lines:
-        fields = line.rstrip("\n").split(" ", 2)
-        if len(fields) != 3 or not fields[0]:
-            continue
-        address, kind, name = int(fields[0], 16), fields[1], fields[2]
-        if name in ("__image_start", "__text_end"):
-            bounds[name] = address
-        elif kind in CODE_TYPES and (not functions or functions[-1][0] != address):
+    for address, _, kind, name in symbols:
+        if (kind in CODE_TYPES and start <= address < end and name not in ("__image_start", "__text_end")
+                and (not functions or functions[-1][0] != address)):
             functions.append((address, short_name(name)))
-    start, end = bounds["__image_start"], bounds["__text_end"]
-    return start, end, [f for f in functions if start <= f[0] < end]
+    return start, end, functions
 
 
-def assembly(start, end, functions):
-    """The table's words and its text, with the entry that marks the end of the code."""
-    starts = [address - start for address, _ in functions] + [end - start]
+def read_per_cpu(lines):
+    """[(offset in a unit, size, name)] of the per-CPU variables, ascending. What has no size is a bound."""
+    symbols = read_lines(lines)
+    start, length = _bounds(symbols, "__percpu_start", "__percpu_bytes")
+    return [(address - start, size, short_name(name)) for address, size, _, name in symbols
+            if start <= address < start + length and size != 0]
+
+
+def assembly(label, columns, names):
+    """A table: the number of entries, the columns one after another, where each name begins in the text, the text."""
     offsets, text, known = [], [], {}
     length = 0
-    for name in [name for _, name in functions] + [""]:
+    for name in names:
         if name not in known:
             known[name] = length
             text.append(name)
             length += len(name.encode()) + 1
         offsets.append(known[name])
-    out = ['  .section .rodata.ksymbols, "a"', "  .balign 4", "  .global __ksymbols", "__ksymbols:"]
-    out += [f"  .word {len(starts)}"]
-    out += [f"  .word {value:#x}" for value in starts + offsets]
+    out = ['  .section .rodata.ksymbols, "a"', "  .balign 4", f"  .global {label}", f"{label}:"]
+    out += [f"  .word {len(names)}"]
+    out += [f"  .word {value:#x}" for column in [*columns, offsets] for value in column]
     out += ['  .asciz "' + name.replace("\\", "\\\\").replace('"', '\\"') + '"' for name in text]
     return "\n".join(out) + "\n"
+
+
+def code_table(start, end, functions):
+    """With an entry that marks the end of the code."""
+    return assembly("__ksymbols", [[address - start for address, _ in functions] + [end - start]],
+                    [name for _, name in functions] + [""])
+
+
+def per_cpu_table(variables):
+    return assembly("__percpu_symbols", [[offset for offset, _, _ in variables], [size for _, size, _ in variables]],
+                    [name for _, _, name in variables])
 
 
 def main():
@@ -92,8 +122,10 @@ def main():
     parser.add_argument("--nm", default="nm", help="the toolchain's nm")
     parser.add_argument("image", help="the kernel of the first link")
     arguments = parser.parse_args()
-    listing = subprocess.run([arguments.nm, "-n", "-C", arguments.image], check=True, capture_output=True, text=True)
-    sys.stdout.write(assembly(*read_symbols(listing.stdout.splitlines())))
+    listing = subprocess.run([arguments.nm, "-n", "-S", "-C", arguments.image], check=True, capture_output=True,
+                             text=True)
+    lines = listing.stdout.splitlines()
+    sys.stdout.write(code_table(*read_symbols(lines)) + per_cpu_table(read_per_cpu(lines)))
 
 
 if __name__ == "__main__":

@@ -124,6 +124,8 @@ FAULTS: tuple[Fault, ...] = (
               "mm/percpu_windows_test.cpp", r"page \d+ of CPU \d+ is not mapped"),
     KernelFault("unit_overlap", "case25_units_keep_apart",
                 r"units overlap: CPU [23] has 0x[0-9a-f]+ at the end of its"),
+    BootFault("percpu_shows_own", "4k-va48-local-debug.gdb-prompt",
+              "the monitor shows CPU 3's number as `.*percpu::cpu_number = 0x0`"),
     BootFault("stop_not_handled", "4k-va48-local-debug.panic", "CPU 0 should have stopped 3 of 3"),
     # QEMU's GICC_EOIR does not look at the sender.
     HostFault("sgi_ended_without_sender", "GicV2Registers.Case4_AnSgiIsEndedWithItsSender",

@@ -10,15 +10,17 @@ namespace {
 
 std::string log;
 
-unsigned note(std::string_view arguments) {
+CommandResult note(std::string_view arguments) {
   log += "[" + std::string(arguments) + "]";
   return 0;
 }
-unsigned fail_twice(std::string_view) { return 2; }
+CommandResult fail_twice(std::string_view) { return 2; }
+CommandResult refuse(std::string_view) { return CommandResult::refused(); }
 
 constexpr std::array kCommands{
     Command{"note", "notes its arguments", note},
     Command{"fail", "fails two things", fail_twice},
+    Command{"refuse", "takes no argument at all", refuse},
 };
 
 class CommandTable : public ::testing::Test {
@@ -28,19 +30,19 @@ class CommandTable : public ::testing::Test {
 };
 
 TEST_F(CommandTable, PassesTheRestOfTheLine) {
-  EXPECT_EQ(run_line(kCommands, "  note  a b\t"), 0u);
-  EXPECT_EQ(run_line(kCommands, "note"), 0u);
+  EXPECT_EQ(run_line(kCommands, "  note  a b\t"), CommandResult(0));
+  EXPECT_EQ(run_line(kCommands, "note"), CommandResult(0));
   EXPECT_EQ(log, "[a b][]");
 }
 
 TEST_F(CommandTable, BlankLinesDoNothing) {
-  EXPECT_EQ(run_line(kCommands, ""), 0u);
-  EXPECT_EQ(run_line(kCommands, " \t"), 0u);
+  EXPECT_EQ(run_line(kCommands, ""), CommandResult(0));
+  EXPECT_EQ(run_line(kCommands, " \t"), CommandResult(0));
   EXPECT_EQ(printed_.text(), "");
 }
 
-TEST_F(CommandTable, UnknownCommandsAreNamedAndCount) {
-  EXPECT_EQ(run_line(kCommands, "notes x"), 1u);
+TEST_F(CommandTable, UnknownCommandsAreNamed) {
+  EXPECT_EQ(run_line(kCommands, "notes x"), CommandResult::refused());
   EXPECT_EQ(printed_.text(), "unknown command \"notes\"; `help` lists them\n");
 }
 
@@ -51,9 +53,17 @@ TEST_F(CommandTable, ListsRunToTheEndAndSumUp) {
   EXPECT_EQ(log, "[1][2]");
 }
 
+TEST_F(CommandTable, AMistakeIsAFailureOfAListOnly) {
+  EXPECT_EQ(run_line(kCommands, "refuse").failed(), 0u) << "a mistake at the prompt counts";
+  unsigned failures = 0;
+  EXPECT_EQ(run_list(kCommands, "refuse", failures), 1u) << "a mistake in a list passed";
+}
+
 TEST_F(CommandTable, HelpIsAligned) {
   print_help(kCommands);
-  EXPECT_EQ(printed_.text(), "  note        notes its arguments\n  fail        fails two things\n");
+  EXPECT_EQ(printed_.text(),
+            "  note        notes its arguments\n  fail        fails two things\n"
+            "  refuse      takes no argument at all\n");
 }
 
 }  // namespace

@@ -34,6 +34,22 @@ TEST(Ksymbols, FindsTheFunctionAndTheOffset) {
   EXPECT_FALSE(symbols.find(VirtAddr(0)));
 }
 
+TEST(Ksymbols, PerCpuVariablesInTheirOrder) {
+  static const struct {
+    u32 words[7] = {2, 0x0, 0x40, 4, 24, 0, 7};
+    char text[16] = "number\0request";
+  } table;
+  const PerCpuSymbols symbols(table.words);
+  ASSERT_EQ(symbols.size(), 2u);
+  EXPECT_EQ(symbols[0].name, "number");
+  EXPECT_EQ(symbols[0].offset, 0u);
+  EXPECT_EQ(symbols[0].size, 4u);
+  EXPECT_EQ(symbols[1].name, "request");
+  EXPECT_EQ(symbols[1].offset, 0x40u);
+  EXPECT_EQ(symbols[1].size, 24u);
+  EXPECT_EQ(PerCpuSymbols().size(), 0u);
+}
+
 TEST(Ksymbols, TheFirstLinkHasAnEmptyTable) {
   EXPECT_FALSE(SymbolTable::from_words(kBase, nullptr).find(kBase));
   EXPECT_EQ(kernel_symbols().size(), 0u);
