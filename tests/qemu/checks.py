@@ -132,6 +132,7 @@ def _debugger(boot: Boot, result: Result) -> None:
             qemu.wait_for("^boot: online")
             qemu.write("\ncpus\n")
             qemu.wait_for(rf"^{boot.machine.cpus} of {boot.machine.cpus} CPUs online$")
+            result.problems += gdb_session.monitor_reads_the_last_cpu(qemu, boot.machine.cpus)
             result.problems += gdb_session.at_the_prompt(qemu, boot.build, boot.machine.cpus)
         qemu.stop()
 

@@ -44,6 +44,14 @@ def _run(qemu: Qemu, build: Build, expected: list[tuple[str, str]]) -> tuple[Ses
     return session, session.problems(expected)
 
 
+def monitor_reads_the_last_cpu(qemu: Qemu, cpus: int) -> list[str]:
+    """The monitor's `percpu`, asked on the boot CPU, shows what gdb sees on the other."""
+    qemu.write(f"percpu {cpus - 1} *cpu_number\n")
+    line = qemu.wait_for(r" percpu::cpu_number = ").text.strip()
+    shown = line.endswith(f"= {cpus - 1:#x}")
+    return [] if shown else [f"the monitor shows CPU {cpus - 1}'s number as `{line}`"]
+
+
 def at_the_prompt(qemu: Qemu, build: Build, cpus: int) -> list[str]:
     """Attaches to a kernel that waits at its prompt: every CPU idle, each on its own tables."""
     page = PAGE_BYTES[build.page]
