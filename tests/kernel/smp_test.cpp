@@ -1,6 +1,5 @@
 // Bring-up, CPU numbers, inter-processor interrupts and calls.
 #include <atomic>
-#include <utility>
 
 #include "arch/cpu.hpp"
 #include "arch/firmware.hpp"
@@ -123,34 +122,21 @@ ATOLL_SELFTEST(case44_waiting_cpus_serve_calls, "needs three CPUs") {
   EXPECT_THAT(ended, "calls between three CPUs do not end");
 }
 
-constinit PerCpuResults<unsigned> g_next{};
 constinit PerCpuResults<std::atomic<u32>> g_nmis{};
-constinit std::atomic<unsigned> g_masked = 0;
 
-/// In an interrupt's handler and with IRQs masked once more, when all others are: each sends one to the next.
-void exchange_nmis(unsigned cpu) {
-  const percpu::IrqsOff off;
-  const unsigned count = online_cpus().count();
-  g_masked.fetch_add(1, std::memory_order_acq_rel);
-  spin_until([&] { return g_masked.load(std::memory_order_acquire) == count; });
-  arch::ipi_send_one(arch::Ipi::stop, g_next[cpu]);
-  const bool came = spin_until([&] { return g_nmis[cpu].load(std::memory_order_relaxed) != 0; });
-  EXPECT_THAT(came, "CPU {} masks IRQs and does not take an NMI", cpu);
-}
-
-/// The one NMI there is stops a CPU in a panic. Here it counts.
+/// The one NMI there is stops a CPU in a panic; here it counts. Each CPU sends it to itself, in an interrupt's handler
+/// and with IRQs masked once more. That CPUs take another one's is for the panic boots to show.
 ATOLL_SELFTEST(cpus_with_irqs_masked_take_an_nmi, "no NMI") {
   if (!arch::has_nmi()) return selftest_skip("no NMI");
-  unsigned before = 0;
-  online_cpus().for_each([&](unsigned cpu) {
-    g_nmis[cpu].store(0, std::memory_order_relaxed);
-    g_next[std::exchange(before, cpu)] = cpu;
-  });
-  g_next[before] = 0;
-  g_masked.store(0, std::memory_order_relaxed);
+  online_cpus().for_each([](unsigned cpu) { g_nmis[cpu].store(0, std::memory_order_relaxed); });
   arch::ipi_set_handler(arch::Ipi::stop,
                         [] { g_nmis[percpu::this_cpu()].fetch_add(1, std::memory_order_relaxed); });
-  on_every_cpu(exchange_nmis);
+  on_every_cpu([](unsigned cpu) {
+    const percpu::IrqsOff off;
+    arch::ipi_send_one(arch::Ipi::stop, cpu);
+    const bool came = spin_until([cpu] { return g_nmis[cpu].load(std::memory_order_relaxed) != 0; });
+    EXPECT_THAT(came, "CPU {} masks IRQs and does not take an NMI", cpu);
+  });
   panic_enable_stop();
   online_cpus().for_each([](unsigned cpu) { EXPECT_EQ(g_nmis[cpu].load(), 1u); });
 }
