@@ -81,6 +81,7 @@ class Boot:
     tree_address: int | Place = TREE_ADDRESS
     image_address: int = IMAGE_ADDRESS
     commands: tuple[str, ...] = ()
+    typed: str = ""
     initrd: int = 0
     intact: tuple[range, ...] = ()
     unmapped: tuple[range, ...] = ()
@@ -97,7 +98,8 @@ class Boot:
         return Machine(image=image, smp=self.smp, cpu=self.cpu or DEFAULT_CPU[self.build.page], memory=self.memory,
                        boot=boot, command_line=self.command_line, accel=self.accel, gic=self.gic,
                        options=self.options, extra=self.extra, image_address=self.image_address,
-                       commands=self.commands, typed=conversation.TYPED if self.check is Check.CONSOLE else "")
+                       commands=self.commands,
+                       typed=conversation.TYPED if self.check is Check.CONSOLE else self.typed)
 
     @property
     def is_large(self) -> bool:
