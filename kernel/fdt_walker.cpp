@@ -64,7 +64,7 @@ bool FdtWalker::next() {
       return false;
     }
     if (tag == FDT_BEGIN_NODE && !open_node(cursor_)) break;
-    if (tag == FDT_END_NODE) --nesting_;
+    if (tag == FDT_END_NODE && nesting_-- < 0) break;  // ends a node that never began
     if (tag == FDT_PROP && collecting_ && !collect(cursor_)) break;
     cursor_ = after;
   }

@@ -65,7 +65,7 @@ _NODES = ("-object", "memory-backend-ram,id=low,size=256M", "-object", "memory-b
 BASES = (
     Base("gicv3", 4),
     Base("gicv2", 2, gic="2"),
-    Base("el2", 2, options="virtualization=on"),
+    Base("el2", 1, options="virtualization=on"),
     Base("nodes", 2, extra=_NODES),
     Base("16k", 1, page="16k"),
     Base("64k", 1, page="64k"),

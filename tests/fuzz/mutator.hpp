@@ -6,11 +6,12 @@
 //   set_number        one or two cells of a value become a number that is a limit somewhere
 //   nudge_number      a cell is a little larger or smaller
 //   borrow_value      a value is that of another property of the tree
+//   misplace          memory, GIC or UART are where something else is, or nothing
 //   resize_value      a value is shorter, longer or empty
 //   drop_property, repeat_property, rename_property
 //   drop_node, repeat_node (up to 200 times), rename_node, move_node (with all that is below it)
 //   cell_sizes        #address-cells, #size-cells or #interrupt-cells is another number
-//   status            a node is disabled, failed, reserved, or nonsense
+//   set_word          a status, method or enable-method is another of the words there are, or nonsense
 //   add_memory        another bank: apart, overlapping, over devices, or nowhere
 //   add_reservation   /memreserve/ or /reserved-memory entries, one or hundreds
 //   boot_arguments    words, quotes and garbage in the command line

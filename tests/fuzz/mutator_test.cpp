@@ -69,10 +69,11 @@ TEST(Mutator, EveryKindOccurs) {
     }
   }
   for (const char* kind :
-       {"flip_bits",       "set_number",      "nudge_number",    "borrow_value", "resize_value",
-        "drop_property",   "repeat_property", "rename_property", "drop_node",    "repeat_node",
-        "rename_node",     "move_node",       "cell_sizes",      "status",       "add_memory",
-        "add_reservation", "boot_arguments",  "header_field",    "truncate",     "flip_bytes"}) {
+       {"flip_bits",    "set_number",      "nudge_number",    "borrow_value",    "misplace",
+        "resize_value", "drop_property",   "repeat_property", "rename_property", "drop_node",
+        "repeat_node",  "rename_node",     "move_node",       "cell_sizes",      "set_word",
+        "add_memory",   "add_reservation", "boot_arguments",  "header_field",    "truncate",
+        "flip_bytes"}) {
     EXPECT_GE(seen[kind], 20u) << kind;
   }
 }

@@ -33,6 +33,14 @@ inline constexpr std::array kRead{
     "uart"sv,    "interrupt-controller"sv,
     "aliases"sv,
 };
+/// Nodes whose registers or bytes lie somewhere.
+inline constexpr std::array kPlaced{"memory"sv, "intc"sv, "pl011"sv, "serial"sv, "interrupt-controller"sv};
+/// On QEMU's board: flash, GIC, UART, clock, nothing, RAM, the kernel, the tree; and beyond what it has.
+inline constexpr std::array kPlaces{
+    u64{0},          u64{0x08000000},    u64{0x080a0000}, u64{0x09000000}, u64{0x09010000},
+    u64{0x20000000}, u64{0x40000000},    u64{0x40200000}, u64{0x48000000}, u64{0x50000000},
+    u64{0x7ff00000}, u64{0x10'00000000}, u64{1} << 51,
+};
 /// Names of properties and nodes that the kernel looks for.
 inline constexpr std::array kNames{
     "reg"sv,
@@ -63,8 +71,11 @@ inline constexpr std::array kNames{
     "cpus"sv,
     "chosen"sv,
 };
+/// Properties that hold one of a few words, and words for them.
+inline constexpr std::array kWorded{"method"sv, "enable-method"sv, "status"sv};
 inline constexpr std::array kStates{
-    "disabled"sv, "okay"sv, "ok"sv, "fail"sv, "fail-sss"sv, "reserved"sv, ""sv, "\x1b[2J"sv,
+    "disabled"sv, "okay"sv, "ok"sv,  "fail"sv, "fail-sss"sv, "reserved"sv, ""sv,
+    "\x1b[2J"sv,  "hvc"sv,  "smc"sv, "hvc"sv,  "smc"sv,      "psci"sv,     "spin-table"sv,
 };
 /// For the command line.
 inline constexpr std::array kWords{

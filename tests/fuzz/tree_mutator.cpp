@@ -90,6 +90,25 @@ class TreeMutator {
     return say("borrow_value {} {} from {} {}", to.path, property->name, from.path, lent.name);
   }
 
+  bool misplace() {
+    std::vector<Place> choices;
+    for (const Place& place : places_) {
+      const FlatProperty* reg = place.node->find("reg");
+      const bool has_range = reg != nullptr && reg->value.size() >= 16;
+      if (has_range && std::ranges::find(kPlaced, stem(*place.node)) != kPlaced.end())
+        choices.push_back(place);
+    }
+    if (choices.empty()) return false;
+    const Place& place = random_.one_of(choices);
+    std::vector<u8>& reg = place.node->find("reg")->value;
+    // The start of an (address, size) pair of two cells each.
+    const usize at = random_.below(reg.size() / 16) * 16;
+    const u64 start = random_.one_of(kPlaces);
+    put_big_endian(reg, at, static_cast<u32>(start >> 32));
+    put_big_endian(reg, at + 4, static_cast<u32>(start));
+    return say("misplace {} range {}: {:#x}", place.path, at / 16, start);
+  }
+
   bool resize_value() {
     Place place;
     FlatProperty* property = choose_property(place);
@@ -198,11 +217,13 @@ class TreeMutator {
     return say("cell_sizes {} {}: {}", place.path, name, count);
   }
 
-  bool status() {
+  bool set_word() {
     const Place place = choose_node();
-    const std::string_view state = random_.one_of(kStates);
-    set_text(place.node->at("status"), state);
-    return say("status {}: {}", place.path, state.substr(0, 8) == "\x1b[2J" ? "an escape" : state);
+    FlatProperty* property = place.node->find(std::string(random_.one_of(kWorded)));
+    if (property == nullptr) property = &place.node->at("status");
+    const std::string_view word = random_.one_of(kStates);
+    set_text(*property, word);
+    return say("set_word {} {}: {}", place.path, property->name, word);
   }
 
   bool add_memory() {
@@ -275,13 +296,14 @@ class TreeMutator {
   }
 
   static constexpr Kind kKinds[] = {
-      &TreeMutator::flip_bits,       &TreeMutator::set_number,      &TreeMutator::set_number,
-      &TreeMutator::set_number,      &TreeMutator::nudge_number,    &TreeMutator::borrow_value,
-      &TreeMutator::borrow_value,    &TreeMutator::resize_value,    &TreeMutator::drop_property,
-      &TreeMutator::repeat_property, &TreeMutator::rename_property, &TreeMutator::drop_node,
-      &TreeMutator::repeat_node,     &TreeMutator::rename_node,     &TreeMutator::move_node,
-      &TreeMutator::cell_sizes,      &TreeMutator::status,          &TreeMutator::add_memory,
-      &TreeMutator::add_reservation, &TreeMutator::boot_arguments,
+      &TreeMutator::flip_bits,       &TreeMutator::set_number,    &TreeMutator::set_number,
+      &TreeMutator::set_number,      &TreeMutator::nudge_number,  &TreeMutator::borrow_value,
+      &TreeMutator::misplace,        &TreeMutator::misplace,      &TreeMutator::borrow_value,
+      &TreeMutator::resize_value,    &TreeMutator::drop_property, &TreeMutator::repeat_property,
+      &TreeMutator::rename_property, &TreeMutator::drop_node,     &TreeMutator::repeat_node,
+      &TreeMutator::rename_node,     &TreeMutator::move_node,     &TreeMutator::cell_sizes,
+      &TreeMutator::set_word,        &TreeMutator::add_memory,    &TreeMutator::add_reservation,
+      &TreeMutator::boot_arguments,
   };
 
   template <class... Args>

@@ -83,6 +83,19 @@ TEST_F(HostileDeviceTree, Case14_BrokenStructureIsNamed) {
   EXPECT_TRUE(noted("broken structure")) << notes();
 }
 
+TEST_F(HostileDeviceTree, AnEndBeforeTheRootIsBroken) {
+  Tree sound = tree_with([](void*) {});
+  std::vector<u8> bytes(sound.bytes().begin(), sound.bytes().end());
+  const u32 structure = fdt_off_dt_struct(bytes.data());
+  const u8 end_of_nothing[8] = {0, 0, 0, FDT_END_NODE, 0, 0, 0, FDT_NOP};
+  bytes.insert(bytes.begin() + structure, std::begin(end_of_nothing), std::end(end_of_nothing));
+  fdt_set_totalsize(bytes.data(), static_cast<u32>(bytes.size()));
+  fdt_set_off_dt_strings(bytes.data(), fdt_off_dt_strings(bytes.data()) + 8);
+  fdt_set_size_dt_struct(bytes.data(), fdt_size_dt_struct(bytes.data()) + 8);
+  EXPECT_FALSE(parse(Tree(bytes).bytes()));
+  EXPECT_TRUE(noted("broken structure")) << notes();
+}
+
 TEST_F(HostileDeviceTree, Case14_TruncatedAnywhereIsRefusedNotRead) {
   Tree whole = Tree::board("soc-bus");
   for (usize size = 0; size < whole.bytes().size(); size += 7) {
