@@ -186,6 +186,8 @@ FAULTS: tuple[Fault, ...] = (
                 r"\d+-bit cmpxchg compared the register's upper bits"),
     HostFault("psci_taken_on_trust", "Psci.Case6_AVersionIsWhatTellsPsciFromAnythingElse",
               "arch-arm64/psci_test.cpp", "an error was taken for a version"),
+    BootFault("psci_taken_on_trust", "16k-va47-local-debug.case6-lies-smc",
+              r"CPU 1 \(MPIDR 0x1\): refused by firmware"),
     HostFault("cpus_without_firmware", "CpuNumbering.Case6_WithoutPsciOnlyTheBootCpuIsPossible",
               "kernel/cpu_numbering_test.cpp", "CPUs are counted on that nobody can start"),
     KernelFault("el2_claims_psci", "case06_hvc_is_answered_only_by_firmware",
