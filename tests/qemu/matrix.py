@@ -86,6 +86,8 @@ def _panics() -> list[Boot]:
     together = form("together", "panic_together", cpu=None,
                     message="requested on all CPUs at once by the monitor's `panic together`")
     masked = form("masked", "panic_masked")
+    out_of_reach = form("masked", "panic_masked", stops=False,
+                        details=(r"\n  not stopped: 1 2 3; they mask IRQs, and this interrupt controller keeps FIQs",))
     nested = form("nested", "", message=r"requested by the monitor's `panic nested`, \{\}",
                   nested=r"data abort, current EL: translation fault at level \d, read, at 0x[0-9a-f]+ "
                          r"\(kernel stacks\)")
@@ -98,6 +100,8 @@ def _panics() -> list[Boot]:
         panic("panic-together", "4k", "panic together", together),
         panic("panic-together-160", "4k", "panic together", together, smp="160"),
         panic("panic-masked", "4k", "panic masked", masked),
+        panic("panic-masked-gic2", "64k", "panic masked", masked, gic="2"),
+        panic("panic-masked-secure", "16k", "panic masked", out_of_reach, options="secure=on"),
         panic("panic-masked-160", "4k", "panic masked", masked, smp="160"),
         panic("panic-nested", "4k", "panic nested", nested),
         panic("panic-chain", "4k", "panic chain", chain),

@@ -45,13 +45,15 @@ class Place(enum.Enum):
 class Panic:
     """What a panic's report must say. `message` is a regular expression for the whole of it; `function` has to be
     in the backtrace; each of `details` is a regular expression for something in the report's lines. `cpu`: None for
-    any. `nested`: the message of a fault inside the report, which then is all that comes after `message`."""
+    any. `nested`: the message of a fault inside the report, which then is all that comes after `message`. `stops`: all
+    other CPUs are stopped, or none."""
 
     message: str
     function: str
     cpu: Optional[int] = 0
     details: tuple[str, ...] = ()
     nested: str = ""
+    stops: bool = True
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,11 @@ class PanicReport(unittest.TestCase):
         found = problems_of(REPORT.replace("stopped 3", "stopped 2").split("\n"), 2, anyone, cpus=4)
         self.assertIn("it should have stopped 3 of 3", "\n".join(found))
 
+    def test_none_is_stopped(self) -> None:
+        none = replace(EXPECTED, stops=False)
+        self.assertEqual(problems_of(REPORT.replace("stopped 3", "stopped 0").split("\n"), 2, none, cpus=4), [])
+        self.assertIn("should have stopped 0 of 3", "\n".join(problems_of(REPORT.split("\n"), 2, none, cpus=4)))
+
     def test_fault_inside_the_report(self) -> None:
         expected = Panic("first, \\{\\}", "", nested="data abort")
         lines = ["panic: first, {}", "", "panic: fault inside the report: data abort", "panic: end of report"]
