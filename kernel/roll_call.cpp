@@ -12,7 +12,7 @@ const char* to_string(CpuState state) {
     case CpuState::no_granule: return "has no such granule";
     case CpuState::lacks_features: return "lacks features of the boot CPU";
     case CpuState::wrong_window: return "its local window shows another CPU's number";
-    case CpuState::no_redistributor: return "has no redistributor";
+    case CpuState::no_gic_interface: return "has no part in the interrupt controller";
     case CpuState::no_timer: return "has no timer interrupt";
     case CpuState::did_not_start: return "did not start";
     case CpuState::did_not_answer: return "did not answer an IPI";

@@ -20,7 +20,7 @@ enum class CpuState : u8 {
   no_granule,
   lacks_features,
   wrong_window,
-  no_redistributor,
+  no_gic_interface,
   no_timer,
   did_not_start,
   did_not_answer,

@@ -215,7 +215,7 @@ extern "C" void secondary_main(u64 cpu_number) {
   arch::drop_identity_map(mm::kernel_roots().zero_root_of(cpu));
   if (!arch::read_cpu_features().suffice_beside(g_boot_features)) park(cpu, CpuState::lacks_features);
   if (percpu::this_cpu() != cpu) park(cpu, CpuState::wrong_window);
-  if (!arch::interrupts_init_cpu(cpu)) park(cpu, CpuState::no_redistributor);
+  if (!arch::interrupts_init_cpu(cpu)) park(cpu, CpuState::no_gic_interface);
   if (!time_init_cpu()) park(cpu, CpuState::no_timer);
   // Too late: who is online is settled.
   if (!g_roll_call.move(cpu, CpuState::starting, CpuState::arrived)) arch::halt();
