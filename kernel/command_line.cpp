@@ -172,10 +172,10 @@ KernelOptions parse_command_line(std::string_view text, FormatSink& notes) {
         std::ranges::find_if(kRules, [&](const Rule& r) { return same_name(r.name, word->name); });
     if (rule == kRules.end()) {
       if (!seen_before(text, word->name))
-        format(notes, "command line: \"{}\" is unknown; ignored\n", word->name);
+        format(notes, "command line: \"{}\" is unknown; ignored\n", ForeignText{word->name});
     } else if (!rule->apply(options, word->value)) {
-      format(notes, "command line: {}={}: expected {}; default used\n", rule->name, word->value.value_or(""),
-             rule->expected);
+      format(notes, "command line: {}={}: expected {}; default used\n", rule->name,
+             ForeignText{word->value.value_or("")}, rule->expected);
     }
   }
   return options;

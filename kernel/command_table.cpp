@@ -23,7 +23,7 @@ CommandResult run_line(std::span<const Command> commands, std::string_view line)
   const std::string_view name = line.substr(0, line.find_first_of(kBlanks));
   const auto command = std::ranges::find(commands, name, &Command::name);
   if (command == commands.end()) {
-    print("unknown command \"{}\"; `help` lists them\n", name);
+    print("unknown command \"{}\"; `help` lists them\n", ForeignText{name});
     return CommandResult::refused();
   }
   return command->run(trimmed(line.substr(name.size())));

@@ -85,7 +85,7 @@ SelftestSummary run_selftests(std::span<const Selftest* const> tests, std::strin
     last = test->name;
   }
   if (planned == 0) {
-    print("# no selftest matches \"{}\"\n", pattern);
+    print("# no selftest matches \"{}\"\n", ForeignText{pattern});
     ++summary.failed;
   }
   if (run != planned) panic("selftest: {} planned, {} run: two tests have one name", planned, run);

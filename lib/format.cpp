@@ -67,6 +67,12 @@ void write_character(FormatSink& sink, const FieldSpec& spec, char character) {
   pad(sink, ' ', 1, spec.width);
 }
 
+void write_foreign(FormatSink& sink, std::string_view text) {
+  const std::string_view shown = text.substr(0, ForeignText::kShown);
+  write_text(sink, {}, shown);
+  if (shown.size() < text.size()) sink.write("...");
+}
+
 void write_field(FormatSink& sink, const FieldSpec& spec, const FormatArgument& argument) {
   using Kind = FormatArgument::Kind;
   const u64 number = argument.number();
@@ -74,6 +80,7 @@ void write_field(FormatSink& sink, const FieldSpec& spec, const FormatArgument& 
   const bool hexadecimal = spec.type == 'x';
   switch (argument.kind()) {
     case Kind::text: return write_text(sink, spec, argument.text());
+    case Kind::foreign_text: return write_foreign(sink, argument.text());
     case Kind::boolean: return write_text(sink, spec, number != 0 ? "true" : "false");
     case Kind::address: return write_number(sink, spec, false, number, 16, true);
     case Kind::character:

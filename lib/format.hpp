@@ -17,10 +17,16 @@
 
 namespace atl {
 
+/// Text that came from outside and may be long: no more of it is printed than a line bears.
+struct ForeignText {
+  static constexpr usize kShown = 64;
+  std::string_view text;
+};
+
 /// One argument, its type erased to what the formatter can print.
 class FormatArgument {
  public:
-  enum class Kind : u8 { unsigned_number, signed_number, text, character, boolean, address };
+  enum class Kind : u8 { unsigned_number, signed_number, text, foreign_text, character, boolean, address };
 
   constexpr FormatArgument() = default;
   constexpr FormatArgument(bool b) : kind_(Kind::boolean), number_(b) {}
@@ -32,6 +38,7 @@ class FormatArgument {
   constexpr FormatArgument(std::string_view s) : kind_(Kind::text), text_(s) {}
   constexpr FormatArgument(const char* s)
       : kind_(Kind::text), text_(s == nullptr ? std::string_view("(null)") : std::string_view(s)) {}
+  constexpr FormatArgument(ForeignText s) : kind_(Kind::foreign_text), text_(s.text) {}
   template <class Tag>
   constexpr FormatArgument(Address<Tag> a) : kind_(Kind::address), number_(a.value()) {}
   FormatArgument(const void* p) : kind_(Kind::address), number_(reinterpret_cast<u64>(p)) {}

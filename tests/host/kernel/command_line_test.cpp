@@ -82,6 +82,25 @@ TEST(CommandLine, UnknownNamesAreReportedOnce) {
             "command line: \"quiet\" is unknown; ignored\ncommand line: \"root\" is unknown; ignored\n");
 }
 
+TEST(CommandLine, HostileTextIsBoundedAndNeverPrintedRaw) {
+  EXPECT_EQ(parse("\x1b[2J\x07=1 mem=\x1b]0;x\x07").notes,
+            "command line: \"?[2J?\" is unknown; ignored\n"
+            "command line: mem=?]0;x?: expected a size such as 512M; default used\n");
+  // A line break inside quotes is part of the word, and must not make a line of its own.
+  EXPECT_EQ(parse("\"x\natoll: all runs passed\"").notes,
+            "command line: \"x?atoll: all runs passed\" is unknown; ignored\n");
+  EXPECT_EQ(parse(std::string(2048, 'w')).notes,
+            "command line: \"" + std::string(64, 'w') + "...\" is unknown; ignored\n");
+  EXPECT_EQ(parse("mem=99999999999999999999 maxcpus=-1 mem=-1").options, KernelOptions());
+  for (const char* text : {"\"", "\"\"\"", "=", "==", "\"=\"", "\"a", "mem=\"", "\"mem=1G",
+                           "a=\"b\" \"c\"=\"d", "--", "-- mem=1G"}) {
+    static_cast<void>(parse(text));
+  }
+  EXPECT_EQ(parse("\"mem=1G").options.mem, 1_GiB);
+  EXPECT_EQ(parse("mem=1G mem=2G mem=3G").options.mem, 3_GiB);
+  EXPECT_EQ(parse("mem=1G -- mem=2G").options.mem, 1_GiB);
+}
+
 TEST(CommandLine, DashAndUnderscoreAreTheSame) {
   EXPECT_EQ(parse("a-b a_b").notes, "command line: \"a-b\" is unknown; ignored\n");
 }

@@ -51,6 +51,12 @@ TEST(Format, Width) {
   EXPECT_EQ(formatted("[{:#6x}]", 10), "[   0xa]");
 }
 
+TEST(Format, LongTextFromOutsideIsCut) {
+  EXPECT_EQ(formatted("[{}]", ForeignText{"short"}), "[short]");
+  EXPECT_EQ(formatted("{}", ForeignText{std::string(64, 'x')}), std::string(64, 'x'));
+  EXPECT_EQ(formatted("{}", ForeignText{std::string(2048, 'x')}), std::string(64, 'x') + "...");
+}
+
 TEST(Format, OtherKinds) {
   EXPECT_EQ(formatted("{} {}", true, false), "true false");
   EXPECT_EQ(formatted("{}{}", 'o', 'k'), "ok");
