@@ -59,12 +59,18 @@ Result<> build(u64 mmfr0) {
 
 }  // namespace
 
+/// hw/early_stop.cpp: does not return where the image cannot be mapped.
+extern "C" void early_require_place();
+
 constinit unsigned early_tables_used;
 constinit EarlyRoots early_roots{};
 [[gnu::section(".early_tables"),
   gnu::aligned(arch::kPageSize)]] char early_table_pool[kEarlyTables * arch::kPageSize];
 
-/// Null if the pool is too small, which head.S reports: nothing else can fail here.
-extern "C" const EarlyRoots* early_map_kernel(u64 mmfr0) { return build(mmfr0) ? &early_roots : nullptr; }
+/// Null if the pool is too small, which head.S reports.
+extern "C" const EarlyRoots* early_map_kernel(u64 mmfr0) {
+  early_require_place();
+  return build(mmfr0) ? &early_roots : nullptr;
+}
 
 }  // namespace atl

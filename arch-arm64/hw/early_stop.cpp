@@ -1,4 +1,4 @@
-// What can end the boot before the MMU is on, said on the documented UART. head.S calls all of this.
+// What can end the boot before the MMU is on, said on the documented UART. head.S and kernel/early_map.cpp call it.
 #include "arch-arm64/documented_uart.hpp"
 #include "arch-arm64/id_registers.hpp"
 #include "arch/cpu.hpp"
@@ -15,6 +15,14 @@ class EarlyConsole {
     for (; *text != '\0'; ++text) {
       if (*text == '\n') put('\r');
       put(*text);
+    }
+  }
+  void write_address(u64 value) {
+    write_hex_digit(0);
+    put('x');
+    for (unsigned shift = 60;; shift -= 4) {
+      write_hex_digit(value >> shift);
+      if (shift == 0) return;
     }
   }
   /// The low four bits as one digit, upper case.
@@ -56,7 +64,38 @@ class EarlyConsole {
   stop();
 }
 
+/// Where this runs: what adr gives does not depend on how the image is aligned. Of adrp only a part moves with it, so
+/// off a 4 KiB boundary every address that adrp makes is wrong, of a text too. Hence the text beside the code.
+u64 load_address() {
+  u64 address;
+  asm("adr %0, _start" : "=r"(address));
+  return address;
+}
+asm(R"(
+  .pushsection .text.early_text, "ax"
+early_misplaced_text:
+  .asciz ": the image must not be loaded there: the boot protocol asks for a multiple of 2 MiB; stopped\n"
+  .balign 4
+  .popsection
+)");
+
+[[noreturn]] void refuse_place(u64 address) {
+  const char* text;
+  asm("adr %0, early_misplaced_text" : "=r"(text));
+  EarlyConsole console;
+  console.write_address(address);
+  console.write(text);
+  stop();
+}
+
 }  // namespace
+
+// Pages of the image are pages of memory: off a page boundary it cannot be mapped. Any page boundary will do, where the
+// boot protocol asks for more.
+extern "C" void early_require_place() {
+  const u64 address = load_address();
+  if (!is_aligned(address, kPageSize)) refuse_place(address);
+}
 
 // A CPU without the granule would walk the tables as some other one without a word, so the refusal has to come
 // before the MMU is on.
