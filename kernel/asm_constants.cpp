@@ -2,6 +2,7 @@
 // linker script. So every number those two use is computed once, by the headers that own it.
 #include "arch-arm64/descriptor.hpp"
 #include "arch-arm64/psci.hpp"
+#include "arch-arm64/documented_ram.hpp"
 #include "arch/trap.hpp"
 #include "kernel/secondary_boot.hpp"
 #include "mm/layout.hpp"
@@ -15,6 +16,7 @@ void emit_asm_constants() {
   ATOLL_EMIT(PAGE_BYTES, arch::kPageSize);
   ATOLL_EMIT(IMAGE_BASE, KernelLayout::kImage.start.value());
   ATOLL_EMIT(IMAGE_ROOM, KernelLayout::kImage.size < 2_GiB ? KernelLayout::kImage.size : 2_GiB);
+  ATOLL_EMIT(ELF_LOAD_ADDRESS, arch::kElfLoadAddress.value());
   ATOLL_EMIT(LOCAL_BASE, KernelLayout::kLocal.start.value());
   ATOLL_EMIT(UNIT_BYTES, KernelLayout::kUnitBytes);
   ATOLL_EMIT(BOOT_PERCPU_OFFSET, KernelLayout::percpu_offset(0));

@@ -1,9 +1,13 @@
-/* The kernel image. Everything but `.percpu` is linked where it is loaded; `.percpu` is linked at the
+/* The kernel image. Everything but `.percpu` is linked where it runs; `.percpu` is linked at the
  * local window, and its pristine template travels inside the image. Segments are aligned to 64 KiB at
- * every page size, so that they can be mapped with their own permissions. */
+ * every page size, so that they can be mapped with their own permissions.
+ *
+ * The image runs wherever it is loaded. The load addresses are for loaders of ELF files, which go by them
+ * (QEMU -kernel): one distance below the virtual addresses for all sections, `.percpu`'s template included. */
 #include "asm_constants.h"
 
 #define SEGMENT_ALIGN 0x10000
+#define LOADED(address) ((address) - IMAGE_BASE + ELF_LOAD_ADDRESS)
 
 ENTRY(_start)
 
@@ -20,7 +24,7 @@ SECTIONS
   . = IMAGE_BASE;
   __image_start = .;
 
-  .text : {
+  .text : AT(LOADED(ADDR(.text))) {
     *(.head.text)
     *(.idmap.text)
     . = ALIGN(2048);
@@ -28,16 +32,17 @@ SECTIONS
     *(.text.hot .text.hot.* .text .text.* )
   } :text
   /* What only `make sizes` and tests look at: apart, so that the size of .text is the kernel's own. */
-  .probes : { *(.probes) } :text
+  .probes : AT(LOADED(ADDR(.probes))) { *(.probes) } :text
   __text_end = .;
 
   . = ALIGN(SEGMENT_ALIGN);
   __rodata_start = .;
-  .rodata : {
+  .rodata : AT(LOADED(ADDR(.rodata))) {
     *(.rodata .rodata.*)
   } :rodata
   /* Tables that the linker gathers from all objects, each between its bounds. */
-  .tables : ALIGN(16) {
+  . = ALIGN(16);
+  .tables : AT(LOADED(ADDR(.tables))) {
     __lse_patches_start = .;
     KEEP(*(.lse_patches))
     __lse_patches_end = .;
@@ -52,11 +57,11 @@ SECTIONS
     KEEP(*(.fixup_table))
     __fixup_table_end = .;
   } :rodata
-  .init_array : { *(.init_array .init_array.* .ctors .ctors.*) } :rodata
+  .init_array : AT(LOADED(ADDR(.init_array))) { *(.init_array .init_array.* .ctors .ctors.*) } :rodata
   . = ALIGN(64);
   __percpu_template = .;
 
-  .percpu LOCAL_BASE : AT(__percpu_template) {
+  .percpu LOCAL_BASE : AT(LOADED(__percpu_template)) {
     __percpu_start = .;
     KEEP(*(.percpu.page_aligned))
     KEEP(*(.percpu))
@@ -70,11 +75,12 @@ SECTIONS
 
   . = ALIGN(SEGMENT_ALIGN);
   __data_start = .;
-  .data : AT(ADDR(.data)) {
+  .data : AT(LOADED(ADDR(.data))) {
     *(.data .data.*)
+    *(.got .got.plt)
     . = ALIGN(16);
   } :data
-  .bss (NOLOAD) : AT(ADDR(.bss)) {
+  .bss (NOLOAD) : AT(LOADED(ADDR(.bss))) {
     __bss_start = .;
     *(.bss .bss.* COMMON)
     . = ALIGN(16);
