@@ -5,6 +5,8 @@
 #include "kernel/boot_require.hpp"
 #include "kernel/boot_root.hpp"
 #include "kernel/image.hpp"
+#include "kernel/ram_check.hpp"
+#include "kernel/read_machine.hpp"
 #include "kernel/secondary_memory.hpp"
 #include "mm/kernel_tables.hpp"
 #include "mm/page_array.hpp"
@@ -86,12 +88,12 @@ Result<> map_image() {
       map.free_bytes() >> 10, map.ram_bytes() >> 10, arena.size >> 10);
 }
 
-/// All that the boot CPU needs under its own root; gives where the console's registers are mapped.
+/// All that the boot CPU needs under its own root; gives where the console's registers are mapped, if there are any.
 Result<VirtRange> build_own_root(PhysRange console, unsigned cpus) {
   TRY(mm::with_kernel_tables([&](mm::KernelTables& tables) { return tables.roots.init(cpus); }));
   TRY(map_all_ram());
   TRY(map_image());
-  const VirtRange registers = TRY(mm::map_device(console));
+  const VirtRange registers = console.empty() ? VirtRange{} : TRY(mm::map_device(console));
   TRY(mm::with_kernel_tables([&](mm::KernelTables& tables) -> Result<> {
     TRY(tables.roots.create_root(0));
     return tables.windows.create_unit(0, arch::image_to_phys(__boot_unit), static_unit_bytes());
@@ -127,6 +129,16 @@ void finalize_memory_map(std::optional<u64> limit) {
   mm::MemoryMap& map = mm::memory_map();
   if (limit) map.limit(*limit);
   require(map.finalize(mm::MapRules::of<KernelLayout>(mm::addressable().end())), "memory map");
+  leave_out_absent_ram(map);
+  const PhysRange image{image_phys(), static_cast<u64>(__image_end - __image_start)};
+  if (!map.is_mappable(image)) {
+    panic("memory: the kernel, {} KiB at {}, is not in the RAM that the device tree names", image.size >> 10,
+          image.start);
+  }
+  if (const PhysRange initrd = machine().initrd; !map.is_mappable(initrd)) {
+    print("memory: the initrd at {} is beyond what this kernel can map; ignored\n", initrd.start);
+    forget_initrd();
+  }
   print("memory: {} MiB of RAM, {} MiB free\n", map.ram_bytes() >> 20, map.free_bytes() >> 20);
   const u64 unreachable = map.left_out().unreachable;
   if (unreachable != 0)

@@ -22,6 +22,11 @@ struct ImageAccess {
 };
 using BootTables = mm::PageTables<arch::KernelGeometry, EarlyTableMemory<ImageAccess>>;
 
+/// One CPU runs so far, on this root alone: all it holds is dropped at once.
+struct LocalFlush {
+  void cleared(VirtRange, u64) {}
+};
+
 constinit PhysAddr g_image;
 
 }  // namespace
@@ -41,6 +46,15 @@ Result<VirtAddr> map_in_boot_root(VirtRange window, PhysRange range, arch::PageA
   BootTables tables(EarlyTableMemory<ImageAccess>(), arch::current_root());
   TRY(tables.map(window.start, first, bytes, attributes));
   return window.start + (range.start - first);
+}
+
+void unmap_from_boot_root(VirtRange window) {
+  BootTables tables(EarlyTableMemory<ImageAccess>(), arch::current_root());
+  LocalFlush flush;
+  for (VirtAddr page = window.start; page < window.end(); page += arch::kPageSize) {
+    static_cast<void>(tables.unmap({page, arch::kPageSize}, flush));  // what is not mapped need not be undone
+  }
+  arch::tlb_flush_all_local();
 }
 
 }  // namespace atl

@@ -15,6 +15,9 @@ PhysAddr image_phys();
 /// `install_root`, and the mapping with it. `out_of_range`: the window is too small, or the CPU cannot address it.
 Result<VirtAddr> map_in_boot_root(VirtRange window, PhysRange range, arch::PageAttributes attributes);
 
+/// Undoes it: the window can be used for something else.
+void unmap_from_boot_root(VirtRange window);
+
 /// Leaves the current stack for good: calls `function` with SP = `stack_top` (head.S).
 extern "C" [[noreturn]] void run_on_stack(u64 stack_top, void (*function)());
 

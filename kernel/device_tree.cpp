@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "arch-arm64/documented_uart.hpp"
 #include "kernel/fdt_interrupt.hpp"
+#include "kernel/fdt_memory.hpp"
+#include "kernel/fdt_notes.hpp"
 #include "kernel/fdt_walker.hpp"
-#include "lib/fault.hpp"
 
 namespace atl {
 namespace {
@@ -14,28 +16,17 @@ namespace {
 class Parser {
  public:
   Parser(const void* fdt, Machine& machine, mm::MemoryMap& memory, FormatSink& notes)
-      : fdt_(fdt), machine_(machine), memory_(memory), notes_(notes), node_(fdt) {}
+      : fdt_(fdt), machine_(machine), notes_(notes), memory_(memory, notes_), node_(fdt) {}
 
   Result<> run();
 
  private:
-  template <class... Args>
-  void note(LocatedFormat<std::type_identity_t<Args>...> text, const Args&... args) {
-    notes_.write("device tree: ");
-    format(notes_, text, args...);
-    notes_.write("\n");
-  }
-  /// The current node's name, no longer than a line of notes bears.
-  std::string_view node_name() const { return node_.name().substr(0, 48); }
+  ForeignText node_name() const { return {node_.name()}; }
 
-  void read_memory_reservations();
   void visit_node();
   bool is_cpu() const;
-  void read_memory();
-  void read_reserved_memory();
   void read_chosen();
   void read_boot_arguments();
-  void read_initrd();
   void read_cpu();
   void read_psci();
   void read_gic(GicDescription::Version version);
@@ -43,18 +34,16 @@ class Parser {
   void read_stdout_path();
   void read_uart();
   void choose_console();
+  void keep_gic_out_of_ram();
   std::optional<u32> resolve(const FdtInterrupt& interrupt);
-  void add_ram(PhysRange range);
-  void reserve(PhysRange range, mm::ReservationKind kind, std::string_view name);
   std::optional<PhysRange> device_registers(usize index);
 
   const void* fdt_;
   Machine& machine_;
-  mm::MemoryMap& memory_;
-  FormatSink& notes_;
+  FdtNotes notes_;
+  FdtMemory memory_;
   FdtWalker node_;
 
-  u64 ram_bytes_ = 0;
   FdtGic gic_;
   std::optional<FdtInterrupt> timer_interrupt_;
 
@@ -62,6 +51,7 @@ class Parser {
   struct Uart {
     int offset;
     PhysRange registers;
+    bool identifies;
     FdtInterrupt interrupt;
   };
   static constexpr usize kMaxUarts = 16;
@@ -71,69 +61,51 @@ class Parser {
 };
 
 Result<> Parser::run() {
-  read_memory_reservations();
+  memory_.read_reservation_block(fdt_);
   while (node_.next()) visit_node();
   if (node_.broken()) {
-    note("broken structure");
+    notes_.conclude("broken structure");
     return fail(Error::bad_firmware_data);
   }
   if (node_.too_deep() > 0) {
-    note("{} nodes deeper than {} levels are ignored", node_.too_deep(), FdtWalker::kMaxDepth);
+    notes_.note("{} nodes deeper than {} levels are ignored", node_.too_deep(), FdtWalker::kMaxDepth);
   }
   if (machine_.cpus_left_out > 0) {
-    note("{} CPUs beyond the {} that this kernel has room for are left out", machine_.cpus_left_out,
-         kMaxCpus);
+    notes_.note("{} CPUs beyond the {} that this kernel has room for are left out", machine_.cpus_left_out,
+                kMaxCpus);
   }
   if (timer_interrupt_) machine_.timer_irq = resolve(*timer_interrupt_);
   choose_console();
-  if (ram_bytes_ == 0) {
-    note("no usable memory node");
+  keep_gic_out_of_ram();
+  machine_.initrd = memory_.finish();
+  if (!memory_.has_ram()) {
+    notes_.conclude("no usable memory node");
     return fail(Error::bad_firmware_data);
   }
+  notes_.finish();
   return {};
 }
 
-void Parser::add_ram(PhysRange range) {
-  if (range.empty()) return;  // a bank whose slot is empty: common, and no fault
-  if (auto added = memory_.add_ram(range); !added) {
-    note("{}: {:#x} bytes at {} left out: {}", node_name(), range.size, range.start,
-         to_string(added.error().error));
-    return;
-  }
-  ram_bytes_ += range.size;
-}
-
-void Parser::reserve(PhysRange range, mm::ReservationKind kind, std::string_view name) {
-  if (range.empty()) return;
-  if (auto reserved = memory_.reserve(range, kind, name); !reserved) {
-    note("reservation of {:#x} bytes at {}: {}", range.size, range.start, to_string(reserved.error().error));
-  }
+void Parser::keep_gic_out_of_ram() {
+  memory_.keep_registers_out(machine_.gic.distributor, "GIC");
+  memory_.keep_registers_out(machine_.gic.cpu_interface, "GIC");
+  for (const PhysRange& region : machine_.gic.redistributors()) memory_.keep_registers_out(region, "GIC");
 }
 
 /// Registers must lie where a descriptor can map them.
 std::optional<PhysRange> Parser::device_registers(usize index) {
   const auto range = node_.reg(index);
   if (range && !range->empty() && range->end() <= mm::kPhysicalEnd) return *range;
-  note("{} reg entry {} {}", node_name(), index, range ? "is empty or beyond 52 bits" : range.error());
+  notes_.note("{} reg entry {} {}", node_name(), index, range ? "is empty or beyond 52 bits" : range.error());
   return std::nullopt;
-}
-
-void Parser::read_memory_reservations() {
-  const int count = fdt_num_mem_rsv(fdt_);
-  for (int i = 0; i < count; ++i) {
-    u64 start = 0;
-    u64 size = 0;
-    if (fdt_get_mem_rsv(fdt_, i, &start, &size) != 0) return;
-    reserve({PhysAddr(start), std::min(size, ~u64{0} - start)}, mm::ReservationKind::firmware, "memreserve");
-  }
 }
 
 void Parser::visit_node() {
   if (node_.depth() == 1) {
-    if (node_.property("device_type").text().value == "memory") return read_memory();
+    if (node_.property("device_type").text().value == "memory") return memory_.read_bank(node_);
     if (node_.name() == "chosen") return read_chosen();
   }
-  if (node_.is_child_of("reserved-memory")) return read_reserved_memory();
+  if (node_.is_child_of("reserved-memory")) return memory_.read_reserved(node_);
   if (node_.is_child_of("cpus") && is_cpu()) return read_cpu();
   if (!node_.enabled() || !node_.property("compatible").exists()) return;
 
@@ -154,42 +126,10 @@ bool Parser::is_cpu() const {
   return node_.property("device_type").text().value == "cpu" || name == "cpu" || name.starts_with("cpu@");
 }
 
-void Parser::read_memory() {
-  if constexpr (kFault != Fault::disabled_memory_used) {
-    if (!node_.enabled()) return note("{} is {}; ignored", node_name(), node_.status());
-  }
-  const usize count = node_.reg_count();
-  if (count == 0) note("{} has no usable reg", node_name());
-  for (usize i = 0; i < count; ++i) {
-    if (const auto range = node_.reg(i)) {
-      add_ram(*range);
-    } else {
-      note("{} reg entry {} {}; ignored", node_name(), i, range.error());
-    }
-  }
-}
-
-void Parser::read_reserved_memory() {
-  if (!node_.enabled()) return;
-  using enum mm::ReservationKind;
-  const mm::ReservationKind kind = node_.property("no-map").exists() ? no_map : reserved;
-  if (!node_.property("reg").exists()) {
-    // A size alone asks the kernel to choose a place for a driver; there is no driver here to use it.
-    return note("reserved-memory/{} has no address; ignored", node_name());
-  }
-  for (usize i = 0; i < node_.reg_count(); ++i) {
-    if (const auto range = node_.reg(i)) {
-      reserve(*range, kind, node_.name());
-    } else {
-      note("reserved-memory/{} reg entry {} {}; ignored", node_name(), i, range.error());
-    }
-  }
-}
-
 void Parser::read_chosen() {
   read_stdout_path();
   read_boot_arguments();
-  read_initrd();
+  memory_.read_initrd(node_);
 }
 
 void Parser::read_stdout_path() {
@@ -204,38 +144,26 @@ void Parser::read_stdout_path() {
 
 void Parser::read_boot_arguments() {
   const auto [value, terminated] = node_.property("bootargs").text();
-  if (!terminated) note("bootargs has no terminator; used as far as it goes");
+  if (!terminated) notes_.note("bootargs has no terminator; used as far as it goes");
   std::string_view kept = value;
   if (kept.size() > Machine::kMaxBootArguments) {
     // Half a word could mean something else: cut after the last whole one.
     const usize space = kept.substr(0, Machine::kMaxBootArguments + 1).rfind(' ');
     kept = kept.substr(0, space == std::string_view::npos ? 0 : space);
-    note("bootargs of {} characters cut to {}", value.size(), kept.size());
+    notes_.note("bootargs of {} characters cut to {}", value.size(), kept.size());
   }
   std::copy(kept.begin(), kept.end(), machine_.boot_argument_text.begin());
   machine_.boot_argument_length = kept.size();
-}
-
-void Parser::read_initrd() {
-  const FdtProperty start_cells = node_.property("linux,initrd-start");
-  const FdtProperty end_cells = node_.property("linux,initrd-end");
-  if (!start_cells.exists() && !end_cells.exists()) return;
-  // One or two cells, whatever the root's #address-cells: loaders differ.
-  const auto start = start_cells.number(0, static_cast<u32>(start_cells.cell_count()));
-  const auto end = end_cells.number(0, static_cast<u32>(end_cells.cell_count()));
-  if (!start || !end || *end <= *start) return note("initrd range is empty or broken; ignored");
-  machine_.initrd = {PhysAddr(*start), *end - *start};
-  reserve(machine_.initrd, mm::ReservationKind::initrd, "initrd");
 }
 
 void Parser::read_cpu() {
   // "disabled" means quiescent for a CPU: its enable-method starts it (Devicetree Specification 3.8.1).
   const std::string_view status = node_.status();
   if (!status.empty() && status != "okay" && status != "ok" && status != "disabled") {
-    return note("{} is {}; left out", node_name(), status);
+    return notes_.note("{} is {}; left out", node_name(), ForeignText{status});
   }
   const auto affinity = node_.bare_reg();
-  if (!affinity) return note("{} has no MPIDR in reg; left out", node_name());
+  if (!affinity) return notes_.note("{} has no MPIDR in reg; left out", node_name());
   if (machine_.cpu_count == kMaxCpus) {
     ++machine_.cpus_left_out;
     return;
@@ -245,7 +173,7 @@ void Parser::read_cpu() {
 
 void Parser::read_psci() {
   if (!node_.compatible("arm,psci-1.0") && !node_.compatible("arm,psci-0.2")) {
-    return note("PSCI 0.1 has its own function numbers; not used");
+    return notes_.note("PSCI 0.1 has its own function numbers; not used");
   }
   const std::string_view method = node_.property("method").text().value;
   if (method == "hvc") {
@@ -253,13 +181,13 @@ void Parser::read_psci() {
   } else if (method == "smc") {
     machine_.psci = arch::PsciConduit::smc;
   } else {
-    note("PSCI method \"{}\" is unknown; not used", method.substr(0, 16));
+    notes_.note("PSCI method \"{}\" is unknown; not used", ForeignText{method});
   }
 }
 
 void Parser::read_gic(GicDescription::Version version) {
   if (machine_.gic.version != GicDescription::Version::none) {
-    return note("{} is a second interrupt controller; ignored", node_name());
+    return notes_.note("{} is a second interrupt controller; ignored", node_name());
   }
   GicDescription gic;
   const auto distributor = device_registers(0);
@@ -276,7 +204,8 @@ void Parser::read_gic(GicDescription::Version version) {
       const auto region = device_registers(1 + i);
       if (!region) break;
       if (gic.region_count == GicDescription::kMaxRegions) {
-        note("{}: only {} of {} redistributor regions are used", node_name(), gic.region_count, regions);
+        notes_.note("{}: only {} of {} redistributor regions are used", node_name(), gic.region_count,
+                    regions);
         break;
       }
       gic.regions[gic.region_count++] = *region;
@@ -301,8 +230,19 @@ void Parser::read_timer() {
 void Parser::read_uart() {
   const auto registers = device_registers(0);
   if (!registers) return;
-  if (uart_count_ == kMaxUarts) return note("{} is one UART too many; ignored", node_name());
-  uarts_[uart_count_++] = {node_.offset(), *registers, FdtInterrupt::of(node_, 0)};
+  if (uart_count_ == kMaxUarts) return notes_.note("{} is one UART too many; ignored", node_name());
+  // PL011 registers are words, each in four bytes. Of a tree that says otherwise more is wrong than that; whether the
+  // device is one will be seen by its identification.
+  const auto differs = [&](const char* property, u64 from) {
+    const auto number = node_.property(property).number(0, 1);
+    if (number && *number != from) notes_.note("{}: {} = {} is ignored", node_name(), property, *number);
+  };
+  differs("reg-io-width", 4);
+  differs("reg-shift", 2);
+  uarts_[uart_count_++] = {node_.offset(),
+                           {registers->start, arch::kUartBytes},
+                           node_.compatible("arm,pl011"),
+                           FdtInterrupt::of(node_, 0)};
 }
 
 /// What stdout-path names, by path or alias; without a usable one, the first PL011 of the tree.
@@ -316,16 +256,17 @@ void Parser::choose_console() {
     if (named != uarts.end()) {
       chosen = &*named;
     } else {
-      note("stdout-path \"{}\" names no usable PL011", stdout_path_.substr(0, 64));
+      notes_.note("stdout-path \"{}\" names no usable PL011", ForeignText{stdout_path_});
     }
   }
-  if (chosen != nullptr) machine_.console = ConsoleDescription{chosen->registers, resolve(chosen->interrupt)};
+  if (chosen == nullptr) return;
+  machine_.console = ConsoleDescription{chosen->registers, chosen->identifies, resolve(chosen->interrupt)};
 }
 
 std::optional<u32> Parser::resolve(const FdtInterrupt& interrupt) {
   const auto intid = gic_.intid(fdt_, interrupt);
   if (intid) return *intid;
-  note("an interrupt of the timer or the console {}; ignored", intid.error());
+  notes_.note("an interrupt of the timer or the console {}; ignored", intid.error());
   return std::nullopt;
 }
 

@@ -26,10 +26,10 @@ inline constexpr usize kDeviceTreeHeader = 40;
 Result<usize> device_tree_size(std::span<const u8> start, FormatSink& notes);
 
 /// Parses the tree at `mapping`, which may be longer than the tree. Fails with `bad_firmware_data` if it
-/// is not a tree or names no usable RAM. `notes` gets one line for whatever was left out, and why;
-/// on failure its last line is the reason.
-/// `memory` is told of RAM, /memreserve/, /reserved-memory and the initrd; the caller reserves the kernel
-/// image and the tree itself, and finalizes.
+/// is not a tree or names no usable RAM. `notes` gets one line for whatever was left out, and why, up to a
+/// bound; on failure its last line is the reason.
+/// `memory` is told of RAM, /memreserve/, /reserved-memory and the initrd. The caller has reserved the kernel image
+/// and the tree in it, with which an initrd must not overlap, and finalizes it.
 Result<> parse_device_tree(std::span<const u8> mapping, Machine& machine, mm::MemoryMap& memory,
                            FormatSink& notes);
 

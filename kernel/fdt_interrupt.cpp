@@ -5,6 +5,9 @@
 namespace atl {
 namespace {
 
+/// Each entry that is passed over costs a search of the tree for its controller. Timers have five.
+constexpr usize kMaxEntries = 32;
+
 /// How many cells an interrupt of the controller `phandle` has.
 std::optional<u32> interrupt_cells_of(const void* fdt, u32 phandle) {
   int length = 0;
@@ -31,7 +34,7 @@ std::optional<usize> FdtGic::first_cell(const void* fdt, const FdtInterrupt& int
   // Entries before it may go to other controllers, and have other sizes.
   const usize count = interrupt.cells.cell_count();
   usize at = 0;
-  for (usize entry = 0; at < count; ++entry) {
+  for (usize entry = 0; at < count && entry <= kMaxEntries; ++entry) {
     const u32 controller = interrupt.cells.cell(at);
     if (entry == interrupt.index) return controller == phandle ? std::optional(at + 1) : std::nullopt;
     const auto cells = controller == phandle ? interrupt_cells : interrupt_cells_of(fdt, controller);

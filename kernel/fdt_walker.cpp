@@ -10,6 +10,9 @@
 namespace atl {
 namespace {
 
+/// Each `reg` entry below a bus costs a search of its ranges. Real buses have a dozen or two.
+constexpr usize kMaxRanges = 256;
+
 constexpr const char* kNotMapped = "is not mapped into the CPUs' address space";
 
 }  // namespace
@@ -169,7 +172,8 @@ std::expected<PhysRange, const char*> FdtWalker::to_parent(const Level& bus, con
   if (bus.ranges.size() == 0) return range;  // an empty `ranges` is the identity
   const u64 entry_cells = u64{bus.address_cells} + parent.address_cells + bus.size_cells;
   if (entry_cells == 0) return std::unexpected(kNotMapped);  // or the loop would not advance
-  for (usize first = 0; first + entry_cells <= bus.ranges.cell_count(); first += entry_cells) {
+  const usize entries = std::min<usize>(bus.ranges.cell_count() / entry_cells, kMaxRanges);
+  for (usize first = 0; first < entries * entry_cells; first += entry_cells) {
     const auto child = bus.ranges.number(first, bus.address_cells);
     const auto base = bus.ranges.number(first + bus.address_cells, parent.address_cells);
     const auto size = bus.ranges.number(first + bus.address_cells + parent.address_cells, bus.size_cells);

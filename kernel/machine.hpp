@@ -37,7 +37,9 @@ struct GicDescription {
 };
 
 struct ConsoleDescription {
-  PhysRange registers;     ///< of a PL011 or SBSA UART
+  PhysRange registers;  ///< of a PL011 or SBSA UART: `arch::kUartBytes`, whatever the tree's `reg` says
+  bool identifies =
+      true;  ///< has the identification registers of a PL011; those of an SBSA UART are optional
   std::optional<u32> irq;  ///< GIC INTID
 };
 

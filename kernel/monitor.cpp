@@ -59,9 +59,9 @@ CommandResult mem(std::string_view) {
   for (const mm::Reservation& r : map.reservations()) {
     print("  reserved {} {} KiB: {} {}\n", r.range.start, r.range.size >> 10, to_string(r.kind), r.name());
   }
-  const auto [by_limit, unreachable, trimmed] = map.left_out();
-  print("left out: {} KiB by mem=, {} KiB unreachable, {} bytes trimmed\n", by_limit >> 10, unreachable >> 10,
-        trimmed);
+  const auto [by_limit, unreachable, trimmed, absent] = map.left_out();
+  print("left out: {} KiB by mem=, {} KiB unreachable, {} KiB absent, {} bytes trimmed\n", by_limit >> 10,
+        unreachable >> 10, absent >> 10, trimmed);
   const mm::MemoryCounts counts = mm::memory_counts();
   print("{} of {} pages of {} KiB free\n", counts.free_pages, counts.managed_pages, arch::kPageSize >> 10);
   const mm::SyncCounters syncs = mm::kernel_roots().counters();

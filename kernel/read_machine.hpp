@@ -6,12 +6,14 @@
 
 namespace atl {
 
-/// Reads the tree at `device_tree` (as the loader passed it), fills the memory map, and reserves the image
-/// and the tree in it; does not finalize it (`mem=` comes after). Prints notes on what was left out.
-/// Boot CPU on the boot root. Panics with the reason where no usable tree is.
-Machine& read_machine(PhysAddr device_tree);
+/// Reads the tree at `passed` (as the loader put it into x0; 0: where the documented board has one), fills the memory
+/// map, and reserves the image and the tree in it; does not finalize it (`mem=` comes after). Prints notes on what was
+/// left out. Boot CPU on the boot root. Panics with the reason where no usable tree is.
+Machine& read_machine(PhysAddr passed);
 
 /// The machine, read-only after boot.
 const Machine& machine();
+/// The initrd turned out to be out of reach. During boot.
+void forget_initrd();
 
 }  // namespace atl

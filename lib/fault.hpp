@@ -54,6 +54,11 @@ enum class Fault : u8 {
   reg_wraps,                    ///< an address and a size of `reg` may go around the end of the address space
   percpu_shows_own,             ///< the monitor shows its own CPU's variables, whichever is asked for
   stop_not_handled,             ///< a CPU that is told to stop by a panic goes on
+  reservation_dropped,          ///< a reservation that finds the table full is forgotten
+  no_map_hides_kernel,          ///< `no-map` over the kernel image is obeyed
+  vast_bank_dropped,            ///< a bank that exceeds 52 bits is left out, not clipped
+  initrd_unchecked,             ///< the initrd is taken wherever it lies
+  gic_left_in_ram,              ///< registers inside a bank stay RAM
 };
 
 inline constexpr Fault kFault = Fault::ATOLL_FAULT;

@@ -63,13 +63,14 @@ struct Layout : arch::PerCpuWindow<G> {
   static constexpr VirtRange kFixDeviceTree{kFixed.start, 4_MiB};
   static constexpr VirtRange kFixConsole{kFixDeviceTree.end(), 64_KiB};
   static constexpr VirtRange kFixEarlycon{kFixConsole.end(), 64_KiB};
+  static constexpr VirtRange kFixProbe{kFixEarlycon.end(), 128_KiB};
   static constexpr VirtRange kFixPatch{kFixDeviceTree.start + 8_MiB, 8_MiB};
   static constexpr VirtRange kDevices{kFixPatch.end(), kFixed.size - 16_MiB};
 
   static_assert(kVmalloc.start < kVmalloc.end() && kStacks.size < kVmalloc.size);
   static_assert(kLocal.size + kImage.size <= 4_GiB || kImage.size > 4_GiB,
                 "the linker script bounds the image itself where the slot is large");
-  static_assert(kFixEarlycon.end() <= kFixPatch.start);
+  static_assert(kFixProbe.end() <= kFixPatch.start);
   static_assert(kVa > 48 || kFixed.start > kVmemmap.end());
   static_assert((~u64{0} << 48) <= kFixed.start.value(), "link-time addresses stay in the top 48 bits");
   static_assert(kShadow.start.is_aligned(kSlotBytes) && kVmemmap.start.is_aligned(kSlotBytes) &&

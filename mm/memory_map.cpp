@@ -1,6 +1,7 @@
 #include "mm/memory_map.hpp"
 
 #include "lib/fault.hpp"
+#include "lib/format.hpp"
 #include "lib/panic.hpp"
 
 namespace atl::mm {
@@ -35,27 +36,55 @@ PhysRange rounded_outward(const PhysRange& range, u64 granule) {
 
 Result<> MemoryMap::add_ram(PhysRange bank) {
   ATOLL_ASSERT(!finalized_);
-  if (bank.start > kPhysicalEnd || bank.size > kPhysicalEnd - bank.start) return fail(Error::out_of_range);
-  return ram_.insert(bank);
+  if (bank.start >= kPhysicalEnd) return fail(Error::out_of_range);
+  const u64 room = kPhysicalEnd - bank.start;
+  if constexpr (kFault == Fault::vast_bank_dropped) {
+    if (bank.size > room) return fail(Error::out_of_range);
+  }
+  return ram_.insert({bank.start, std::min(bank.size, room)});
 }
 
-Result<> MemoryMap::reserve(PhysRange range, ReservationKind kind, std::string_view name) {
+void MemoryMap::reserve(PhysRange range, ReservationKind kind, std::string_view name) {
   ATOLL_ASSERT(!finalized_);
-  if (range.empty() || range.start >= kPhysicalEnd) return {};
-  if (reservation_count_ == kMaxReservations) {
-    reservation_refused_ = true;
-    return fail(Error::no_memory);
-  }
+  if (range.empty() || range.start >= kPhysicalEnd) return;
   Reservation entry{.range = {range.start, std::min(range.size, kPhysicalEnd - range.start)}, .kind = kind};
-  std::copy_n(name.begin(), std::min(name.size(), entry.text.size()), entry.text.begin());
+  std::transform(name.begin(), name.begin() + std::min(name.size(), entry.text.size()), entry.text.begin(),
+                 printable);
 
   const auto end = reservations_.begin() + reservation_count_;
   const auto place = std::find_if(reservations_.begin(), end,
                                   [&](const Reservation& r) { return r.range.start > entry.range.start; });
   std::copy_backward(place, end, end + 1);
   *place = entry;
-  ++reservation_count_;
-  return {};
+  if (++reservation_count_ > kMaxReservations) join_closest_reservations();
+}
+
+/// Of the pairs that follow one another: between those there is no third, so a gap that is joined holds nothing
+/// that the loader placed.
+void MemoryMap::join_closest_reservations() {
+  if constexpr (kFault == Fault::reservation_dropped) {
+    --reservation_count_;
+    return;
+  }
+  const auto gap = [this](usize i) {
+    const PhysAddr end = reservations_[i].range.end();
+    const PhysAddr next = reservations_[i + 1].range.start;
+    return next > end ? next - end : 0;
+  };
+  usize closest = kMaxReservations;
+  for (usize i = 0; i + 1 < reservation_count_; ++i) {
+    if (placed_by_loader(reservations_[i].kind) || placed_by_loader(reservations_[i + 1].kind)) continue;
+    if (closest == kMaxReservations || gap(i) < gap(closest)) closest = i;
+  }
+  ATOLL_ASSERT(closest < kMaxReservations);  // the loader places three things, so others are neighbours
+  Reservation& first = reservations_[closest];
+  const Reservation& second = reservations_[closest + 1];
+  first.range.size = std::max(first.range.end(), second.range.end()) - first.range.start;
+  if (second.kind == ReservationKind::no_map) first.kind = ReservationKind::no_map;
+  std::copy(reservations_.begin() + closest + 2, reservations_.begin() + reservation_count_,
+            reservations_.begin() + closest + 1);
+  --reservation_count_;
+  ++joined_reservations_;
 }
 
 void MemoryMap::limit(u64 bytes) {
@@ -65,9 +94,9 @@ void MemoryMap::limit(u64 bytes) {
 
 Result<> MemoryMap::finalize(const MapRules& rules) {
   ATOLL_ASSERT(!finalized_);
-  if (reservation_refused_) return fail(Error::no_memory);
   rules_ = rules;
   round_reservations_outward();
+  keep_kernel_mapped();
 
   const u64 added = ram_.bytes();
   ram_.keep_only({PhysAddr(0), rules.physical_end.value()});
@@ -91,6 +120,16 @@ void MemoryMap::round_reservations_outward() {
   // Rounding is monotonic, so the order by start stays.
   for (usize i = 0; i < reservation_count_; ++i) {
     reservations_[i].range = rounded_outward(reservations_[i].range, rules_.page_size);
+  }
+}
+
+void MemoryMap::keep_kernel_mapped() {
+  if constexpr (kFault == Fault::no_map_hides_kernel) return;
+  for (usize i = 0; i < reservation_count_; ++i) {
+    Reservation& r = reservations_[i];
+    if (r.kind == ReservationKind::no_map && overlaps(r.range, ReservationKind::kernel)) {
+      r.kind = ReservationKind::reserved;
+    }
   }
 }
 
@@ -130,6 +169,27 @@ void MemoryMap::place_linear_map() {
   const u64 before = ram_.bytes();
   ram_.keep_only({linear_base_, rules_.linear_bytes});
   left_out_.unreachable += before - ram_.bytes();
+}
+
+bool MemoryMap::overlaps_ram(PhysRange range) const {
+  return std::ranges::any_of(ram_.ranges(), [&](const PhysRange& bank) { return bank.overlaps(range); });
+}
+
+bool MemoryMap::overlaps(PhysRange range, ReservationKind kind) const {
+  return std::ranges::any_of(reservations(),
+                             [&](const Reservation& r) { return r.kind == kind && r.range.overlaps(range); });
+}
+
+void MemoryMap::leave_out(PhysRange part) {
+  ATOLL_ASSERT(finalized_ && ram_.contains(part));
+  ATOLL_ASSERT(ram_.remove(part).has_value());  // at an entry's end, which needs none
+  left_out_.absent += part.size;
+}
+
+bool MemoryMap::is_mappable(PhysRange range) const {
+  bool found = range.empty();
+  for_each_mappable([&](const PhysRange& run) { found = found || run.contains(range); });
+  return found;
 }
 
 u64 MemoryMap::mappable_bytes() const {

@@ -2,8 +2,8 @@
 // the device tree, then fixed by `finalize`, then read by the linear map and the allocators.
 //
 // In doubt a byte is not free: banks are trimmed inward to whole pages, reservations rounded
-// outward, a bank that cannot be right is refused, and a reservation that cannot be recorded
-// makes `finalize` fail.
+// outward, a bank that does not fit the table is left out, and a reservation that does not fit is
+// joined with a neighbour, the gap between them included.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +65,7 @@ struct MapRules {
 class MemoryMap {
  public:
   // 64 banks occur, and a hole may halve each of them. Firmware reserves a few dozen
-  // ranges at most. Together less than 8 KiB, all zero at first, so of BSS.
+  // ranges at most. Together less than 9 KiB, all zero at first, so of BSS.
   static constexpr usize kMaxBanks = 128;
   static constexpr usize kMaxReservations = 128;
 
@@ -74,26 +74,44 @@ class MemoryMap {
     u64 by_limit = 0;     ///< above `mem=`
     u64 unreachable = 0;  ///< beyond the physical address size, or outside the linear map
     u64 trimmed = 0;      ///< parts of pages at the ends of banks
+    u64 absent = 0;       ///< told of by `leave_out`, after `finalize`
   };
 
-  /// Adds a bank: in any order, overlapping or touching others, of any size and alignment.
-  /// `out_of_range`: it wraps or exceeds 52 bits. `no_memory`: kMaxBanks separate banks are
-  /// recorded already. In both cases the map is what it was, and boot can go on without the bank.
+  /// Adds a bank: in any order, overlapping or touching others, of any size and alignment. What lies beyond
+  /// 52 bits is cut off.
+  /// `out_of_range`: all of it does. `no_memory`: kMaxBanks separate banks are recorded already. In both
+  /// cases the map is what it was, and boot can go on without the bank.
   [[nodiscard]] Result<> add_ram(PhysRange bank);
 
-  /// Withholds `range`, RAM or not, from `for_each_free`. What lies beyond 52 bits is cut off.
-  /// `no_memory`: kMaxReservations are recorded; nothing is lost, for `finalize` then fails too.
-  [[nodiscard]] Result<> reserve(PhysRange range, ReservationKind kind, std::string_view name = {});
+  /// Withholds `range`, RAM or not, from `for_each_free`. What lies beyond 52 bits is cut off. Where
+  /// kMaxReservations are recorded already, the two neighbours that are closest to each other become one:
+  /// more is withheld than was asked for, never less. What the loader placed is not joined with anything.
+  void reserve(PhysRange range, ReservationKind kind, std::string_view name = {});
 
   /// Uses only the lowest `bytes` of RAM (`mem=`), and what the loader placed above them: kernel,
   /// initrd and device tree.
   void limit(u64 bytes);
 
-  /// Ends the filling; nothing may be added after it. `no_memory`: a reservation or a bank did not
-  /// fit the tables. `not_found`: no whole page of RAM is left.
+  /// Ends the filling; nothing may be added after it. A `no_map` over the kernel becomes `reserved`: it could
+  /// not run without its own memory. `no_memory`: a bank that a limit cuts up does not fit the table.
+  /// `not_found`: no whole page of RAM is left.
   [[nodiscard]] Result<> finalize(const MapRules& rules);
 
+  // Also before `finalize`, of what was added so far.
+
+  /// Whether all of `range` is in the banks.
+  bool is_ram(PhysRange range) const { return ram_.contains(range); }
+  /// Whether some of it is.
+  bool overlaps_ram(PhysRange range) const;
+  /// Whether some of it is reserved as one of `kind`.
+  bool overlaps(PhysRange range, ReservationKind kind) const;
+  /// How often two reservations were joined to make room.
+  unsigned joined_reservations() const { return joined_reservations_; }
+
   // The rest is for a finalized map.
+
+  /// `part`, one of `ram()` or its upper end, is not there after all. Whole pages.
+  void leave_out(PhysRange part);
 
   u64 page_size() const { return rules_.page_size; }
   /// Physical address of the linear map's first byte, a multiple of kLinearAlign. All of `ram()`
@@ -109,8 +127,8 @@ class MemoryMap {
   u64 ram_bytes() const { return ram_.bytes(); }
   u64 mappable_bytes() const;
   u64 free_bytes() const;
-  /// Also before `finalize`: whether all of `range` is in the banks added so far.
-  bool is_ram(PhysRange range) const { return ram_.contains(range); }
+  /// Whether the linear map shows all of `range`.
+  bool is_mappable(PhysRange range) const;
 
   template <class Visit>
   void for_each_ram(Visit visit) const {
@@ -144,20 +162,23 @@ class MemoryMap {
     }
   }
 
+  void join_closest_reservations();
   void round_reservations_outward();
+  void keep_kernel_mapped();
   Result<> apply_limit();
   void place_linear_map();
 
   RangeSet<kMaxBanks> ram_;
-  std::array<Reservation, kMaxReservations> reservations_{};
+  /// One more than stay: `reserve` adds, and then joins two.
+  std::array<Reservation, kMaxReservations + 1> reservations_{};
   usize reservation_count_ = 0;
-  bool reservation_refused_ = false;
+  unsigned joined_reservations_ = 0;
   bool finalized_ = false;
   std::optional<u64> limit_;
   MapRules rules_{};
   PhysAddr linear_base_;
   LeftOut left_out_;
 };
-static_assert(sizeof(MemoryMap) <= 8_KiB);
+static_assert(sizeof(MemoryMap) <= 9_KiB);
 
 }  // namespace atl::mm

@@ -52,6 +52,7 @@ Result<PhysAddr> allocate_pages(unsigned order) {
 
 void free_pages(PhysAddr pages, unsigned order) {
   ATOLL_ASSERT(pages.is_aligned(arch::kPageSize));
+  if (!g_zone.made()) return;
   g_zone->with([&](BuddyZone& z) { z.free(&g_pages->page_of(pages), order); });
   percpu::count(percpu::Event::pages_freed, u64{1} << order);
 }

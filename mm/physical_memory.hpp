@@ -33,7 +33,8 @@ MemoryCounts memory_counts();
 
 /// 2^order pages, contents undefined. Second stage; any context. `no_memory`, `invalid_argument` (order).
 [[nodiscard]] Result<PhysAddr> allocate_pages(unsigned order);
-/// Gives back what `allocate_pages(order)` gave. Panics on anything else.
+/// Gives back what `allocate_pages(order)` gave. Panics on anything else. In the first stage, where a mapping that
+/// fails gives its tables back, they are lost: that ends the boot.
 void free_pages(PhysAddr pages, unsigned order);
 
 /// `bytes` (a power of two of pages in the second stage) at page alignment, zeroed, in either stage.

@@ -19,4 +19,20 @@ std::optional<u32> probe_read(VirtAddr va) {
   return static_cast<u32>(value);
 }
 
+bool probe_write(VirtAddr va, u32 value) {
+  u64 done = 0;
+  asm volatile(
+      "0: str %w[value], [%[address]]\n"
+      "   mov %[done], #1\n"
+      "1:\n"
+      ".pushsection .fixup_table, \"a\"\n"
+      ".balign 8\n"
+      ".quad 0b, 1b\n"
+      ".popsection"
+      : [done] "+&r"(done)
+      : [value] "r"(value), [address] "r"(va.value())
+      : "memory");
+  return done != 0;
+}
+
 }  // namespace atl::arch

@@ -223,6 +223,126 @@ TEST_F(HostileDeviceTree, BogusInitrdIsIgnored) {
   EXPECT_TRUE(reservations().empty());
 }
 
+TEST_F(HostileDeviceTree, Case14_NopsBetweenAllTagsChangeNothing) {
+  Tree source = Tree::board("reservations");
+  ASSERT_TRUE(parse(source.bytes()));
+  const auto expected = reservations();
+  // NOPs in place of a whole node and of a property, as a loader that deletes them leaves them.
+  std::vector<u8> bytes(source.bytes().begin(), source.bytes().end());
+  Tree tree(bytes);
+  const int pool = fdt_path_offset(tree.data(), "/reserved-memory/pool");
+  ASSERT_GT(pool, 0);
+  ASSERT_EQ(fdt_nop_node(tree.data(), pool), 0);
+  ASSERT_EQ(fdt_nop_property(tree.data(), 0, "model"), 0);
+  ASSERT_TRUE(parse(tree.bytes())) << notes();
+  EXPECT_EQ(reservations(), expected);
+}
+
+TEST_F(HostileDeviceTree, Case14_NamesOutsideTheStringsBlockBreakTheStructure) {
+  Tree tree = Tree::board("no-chosen");
+  const u32 structure = fdt_off_dt_struct(tree.data()) / 4;
+  // BEGIN_NODE, the root's empty name, then the first property: PROP, its length, its name's offset.
+  ASSERT_EQ(fdt32_to_cpu(reinterpret_cast<const u32*>(tree.data())[structure + 2]), u32{FDT_PROP});
+  for (const u32 offset : {fdt_size_dt_strings(tree.data()), 0x7fffffffu, 0xffffffffu}) {
+    tree.set_cell(structure + 4, offset);
+    EXPECT_FALSE(parse(tree.bytes())) << offset;
+    EXPECT_TRUE(noted("broken structure")) << notes();
+  }
+}
+
+TEST_F(HostileDeviceTree, Case14_StringsWithoutAnEndAreNotReadBeyondTheTree) {
+  Tree tree = Tree::board("no-chosen");
+  std::fill_n(tree.data() + fdt_off_dt_strings(tree.data()), fdt_size_dt_strings(tree.data()), u8{'x'});
+  EXPECT_FALSE(parse(tree.bytes()));
+}
+
+TEST_F(HostileDeviceTree, Case14_PhandlesAndInterruptParentsInACircleEnd) {
+  ASSERT_TRUE(parse(tree_with(
+      [](void* fdt) {
+        fdt_property_u32(fdt, "interrupt-parent", 1);
+        for (u32 i = 1; i <= 3; ++i) {
+          fdt_begin_node(fdt, ("intc@" + std::to_string(i)).c_str());
+          fdt_property_u32(fdt, "phandle", i);
+          fdt_property_u32(fdt, "interrupt-parent", i % 3 + 1);
+          fdt_property_u32(fdt, "#interrupt-cells", 1);
+          fdt_property(fdt, "interrupt-controller", nullptr, 0);
+          fdt_end_node(fdt);
+        }
+        fdt_begin_node(fdt, "timer");
+        fdt_property_string(fdt, "compatible", "arm,armv8-timer");
+        std::vector<u32> cells(40000);
+        for (usize i = 0; i < cells.size(); ++i) cells[i] = cpu_to_fdt32(i % 3 + 1);
+        fdt_property(fdt, "interrupts-extended", cells.data(), static_cast<int>(cells.size() * 4));
+        fdt_end_node(fdt);
+      },
+      1_MiB)));
+  EXPECT_EQ(machine_.timer_irq, std::nullopt);
+  EXPECT_TRUE(noted("does not go to the GIC")) << notes();
+}
+
+TEST_F(HostileDeviceTree, DuplicatesEmptyListsAndOddUartsAreBorne) {
+  const auto uart = [](void* fdt, const char* name, u8 address) {
+    fdt_begin_node(fdt, name);
+    fdt_property_string(fdt, "compatible", "arm,pl011");
+    const u8 reg[16] = {0, 0, 0, 0, address, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10};
+    fdt_property(fdt, "reg", reg, sizeof reg);
+    fdt_property_u32(fdt, "reg-io-width", 1);
+    fdt_property_u32(fdt, "reg-shift", 2);
+    fdt_end_node(fdt);
+  };
+  ASSERT_TRUE(parse(tree_with([&](void* fdt) {
+    fdt_property_u32(fdt, "#address-cells", 7);  // the second of that name: the first counts
+    for (int i = 0; i < 2; ++i) {
+      fdt_begin_node(fdt, "chosen");
+      fdt_property_string(fdt, "bootargs", i == 0 ? "first" : "second");
+      fdt_property_string(fdt, "bootargs", "third");
+      fdt_end_node(fdt);
+    }
+    fdt_begin_node(fdt, "empty");
+    fdt_property(fdt, "compatible", nullptr, 0);
+    fdt_property(fdt, "reg", nullptr, 0);
+    fdt_end_node(fdt);
+    uart(fdt, "uart", 0x09);
+    uart(fdt, "uart", 0x0a);
+  })));
+  EXPECT_EQ(machine_.boot_arguments(), "second");
+  ASSERT_TRUE(machine_.console);
+  EXPECT_EQ(machine_.console->registers, range(0x9000000, 0x1000)) << "a PL011 is a page, whatever reg says";
+  EXPECT_TRUE(machine_.console->identifies);
+  EXPECT_TRUE(noted("uart: reg-io-width = 1 is ignored")) << notes();
+  EXPECT_FALSE(noted("reg-shift")) << notes();
+}
+
+TEST_F(HostileDeviceTree, NamesAreNeverPrintedRaw) {
+  ASSERT_TRUE(parse(tree_with([](void* fdt) {
+    fdt_begin_node(fdt, "memory@\x1b[2J\natoll: all runs passed");
+    fdt_property_string(fdt, "device_type", "memory");
+    fdt_end_node(fdt);
+  })));
+  EXPECT_TRUE(noted("device tree: memory@?[2J?atoll: all runs passed has no usable reg\n")) << notes();
+}
+
+TEST_F(HostileDeviceTree, SixHundredCpusFillTheTableAndTheRestIsCounted) {
+  ASSERT_TRUE(parse(tree_with(
+      [](void* fdt) {
+        fdt_begin_node(fdt, "cpus");
+        fdt_property_u32(fdt, "#address-cells", 1);
+        fdt_property_u32(fdt, "#size-cells", 0);
+        for (u32 i = 0; i < 600; ++i) {
+          fdt_begin_node(fdt, "cpu");
+          fdt_property_string(fdt, "device_type", "cpu");
+          fdt_property_u32(fdt, "reg", i);
+          fdt_property_string(fdt, "enable-method", "psci");
+          fdt_end_node(fdt);
+        }
+        fdt_end_node(fdt);
+      },
+      1_MiB)));
+  EXPECT_EQ(machine_.cpu_count, kMaxCpus);
+  EXPECT_EQ(machine_.cpus_left_out, 600 - kMaxCpus);
+  EXPECT_TRUE(noted("CPUs beyond the")) << notes();
+}
+
 TEST_F(HostileDeviceTree, NoMemoryAtAllIsAnError) {
   std::vector<u8> bytes(512);
   fdt_create_empty_tree(bytes.data(), 512);
