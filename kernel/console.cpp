@@ -89,7 +89,9 @@ class UartSink final : public FormatSink {
 
 constinit UartSink g_sink;
 constinit InputRing g_input;
-constinit arch::IrqNumber g_input_irq;
+/// None: input is polled.
+constinit std::optional<arch::IrqNumber> g_input_irq;
+constexpr u64 kPollNs = 20'000'000;
 /// The ring was full: the line is off, and what waits in the UART's FIFO holds the sender back.
 constinit std::atomic<bool> g_input_paused = false;
 
@@ -107,8 +109,22 @@ void on_receive(arch::IrqNumber irq) {
 /// On the CPU that takes the interrupt, so that it cannot come between the two.
 Result<> resume_input() {
   const percpu::IrqsOff off;
-  if (g_input_paused.exchange(false, std::memory_order_acquire)) TRY(arch::irq_enable_line(g_input_irq));
+  if (g_input_paused.exchange(false, std::memory_order_acquire)) TRY(arch::irq_enable_line(*g_input_irq));
   return {};
+}
+
+/// Returns when the ring holds something.
+void wait_for_input() {
+  if (g_input_irq) {
+    if (!resume_input()) panic("console: interrupt {} has gone", *g_input_irq);
+    return wait_until([] { return !g_input.empty(); });
+  }
+  for (;;) {
+    while (const auto c = g_input.full() ? std::nullopt : arch::uart_get())
+      static_cast<void>(g_input.push(*c));
+    if (!g_input.empty()) return;
+    wait_until([] { return false; }, arch::timer_ticks() + arch::ns_to_ticks(kPollNs));
+  }
 }
 
 }  // namespace
@@ -119,19 +135,19 @@ void console_break_lock() { g_sink.break_lock(); }
 
 void console_take() { g_sink.begin_message(); }
 
-Result<> console_start_input(arch::IrqNumber irq) {
-  g_input_irq = irq;
-  TRY(arch::irq_set_handler(irq, on_receive));
-  TRY(arch::irq_enable_line(irq));
-  arch::uart_enable_receive_interrupt();
-  return {};
+void console_start_input(std::optional<arch::IrqNumber> irq) {
+  if (irq && arch::irq_set_handler(*irq, on_receive) && arch::irq_enable_line(*irq)) {
+    g_input_irq = irq;
+    arch::uart_enable_receive_interrupt();
+  } else {
+    print("console: no interrupt that can be used; input is polled\n");
+  }
 }
 
 std::string_view console_read_line(std::span<char> buffer) {
   LineEditor editor(buffer);
   for (;;) {
-    if (g_input.empty() && !resume_input()) panic("console: interrupt {} has gone", g_input_irq);
-    wait_until([] { return !g_input.empty(); });
+    if (g_input.empty()) wait_for_input();
     while (const auto c = g_input.pop()) {
       if (editor.feed(*c) != LineEditor::State::editing) return editor.text();
     }

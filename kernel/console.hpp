@@ -1,6 +1,7 @@
 // The console: what `print` writes to, and lines that a user types.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -12,9 +13,9 @@ namespace atl {
 /// Messages are kept whole. A CPU that cannot get the console for a second prints all the same.
 void console_init();
 
-/// Characters that arrive raise `irq` on this CPU from now on. Once, IRQs masked or not.
-/// `out_of_range`: the controller has no such line.
-Result<> console_start_input(arch::IrqNumber irq);
+/// Characters that arrive raise `irq` on this CPU from now on. Where there is none, or the controller has no such line,
+/// whoever reads a line looks for them itself, 50 times a second, and a line says so. Once, IRQs masked or not.
+void console_start_input(std::optional<arch::IrqNumber> irq);
 
 /// Waits in WFI for a line, with editing (kernel/line_editor.hpp); "" if it was cancelled. One reader, on the
 /// CPU that called console_start_input, IRQs enabled. The text lies in `buffer`.

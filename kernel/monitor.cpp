@@ -4,13 +4,13 @@
 #include <array>
 
 #include "arch/firmware.hpp"
+#include "kernel/boot_console.hpp"
 #include "kernel/command_table.hpp"
 #include "kernel/console.hpp"
 #include "kernel/image.hpp"
 #include "kernel/panic_command.hpp"
 #include "kernel/percpu_command.hpp"
 #include "kernel/print_sink.hpp"
-#include "kernel/read_machine.hpp"
 #include "kernel/selftest.hpp"
 #include "kernel/smp.hpp"
 #include "lib/panic.hpp"
@@ -150,10 +150,7 @@ void monitor_main(const KernelOptions& options) {
   g_selftest_pattern = options.selftest;
   run_list(kCommands, options.run, g_failures);
 
-  const auto& console = machine().console;
-  if (!console || !console->irq || !console_start_input(*console->irq)) {
-    panic("monitor: the console has no interrupt to wait for");
-  }
+  console_start_input(console_interrupt());
   for (;;) {
     print("atoll> ");
     std::array<char, 128> line;

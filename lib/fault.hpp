@@ -59,6 +59,7 @@ enum class Fault : u8 {
   vast_bank_dropped,            ///< a bank that exceeds 52 bits is left out, not clipped
   initrd_unchecked,             ///< the initrd is taken wherever it lies
   gic_left_in_ram,              ///< registers inside a bank stay RAM
+  uart_unidentified,            ///< any registers pass for a PL011's
 };
 
 inline constexpr Fault kFault = Fault::ATOLL_FAULT;

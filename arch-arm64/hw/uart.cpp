@@ -3,6 +3,8 @@
 
 #include "arch-arm64/hw/mmio.hpp"
 #include "arch-arm64/hw/poll.hpp"
+#include "arch-arm64/pl011_registers.hpp"
+#include "arch/mmu.hpp"
 
 namespace atl::arch {
 namespace {
@@ -33,8 +35,23 @@ constinit bool is_stuck = false;
 
 }  // namespace
 
+bool uart_answers(VirtAddr registers, bool identifies) {
+  if (!identifies) return probe_read(registers + kFlags).has_value();
+  Pl011Identification id;
+  for (usize i = 0; i < id.size(); ++i) {
+    const auto word = probe_read(registers + kPl011Identification + i * sizeof(u32));
+    if (!word) return false;
+    id[i] = static_cast<u8>(*word);
+  }
+  return is_pl011(id);
+}
+
 void uart_init(VirtAddr registers) {
   const RegisterBlock block(registers);
+  if (!block.is_mapped()) {
+    uart = block;
+    return;
+  }
   block.write32(kInterruptMask, 0);
   block.write32(kControl, block.read32(kControl) | kUartEnable | kTransmitEnable | kReceiveEnable);
   uart = block;

@@ -169,6 +169,8 @@ FAULTS: tuple[Fault, ...] = (
               "kernel/fdt_memory_test.cpp", "an impossible initrd was taken: it overlaps the device tree"),
     HostFault("gic_left_in_ram", "FdtMemoryTest.RegistersInsideABankAreNoRam",
               "kernel/fdt_memory_test.cpp", "the GIC's registers are free RAM"),
+    HostFault("uart_unidentified", "Pl011Registers.NothingElseDoes",
+              "arch-arm64/pl011_registers_test.cpp", "other registers pass for a PL011's"),
     HostFault("boot_page_handed_over", "BootAllocator.HandsOverExactlyThePagesItDidNotTouch",
               "mm/boot_allocator_test.cpp", "the buddy allocator gets a page that is in use"),
     HostFault("buddy_order_unchecked", "Buddy.AFreeBuddyOfLowerOrderIsNotWhole",

@@ -7,7 +7,11 @@
 
 namespace atl::arch {
 
-/// Uses the PL011 registers mapped at `registers` from now on; may be called again with a new mapping.
+/// Whether a UART answers at `registers`, a mapping of 4 KiB: with `identifies` as a PL011, else at all. Writes
+/// nothing. An address where nothing is gives false.
+bool uart_answers(VirtAddr registers, bool identifies);
+/// Uses the PL011 registers mapped at `registers` from now on; may be called again with a new mapping. At address 0
+/// there is no UART: from now on characters are dropped.
 void uart_init(VirtAddr registers);
 /// Polls until there is room, at most a bounded number of turns: a dead UART never hangs the kernel. Once that was in
 /// vain, characters are dropped without waiting until there is room.

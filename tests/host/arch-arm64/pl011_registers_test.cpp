@@ -1,0 +1,33 @@
+#include "arch-arm64/pl011_registers.hpp"
+
+#include <gtest/gtest.h>
+
+namespace atl::arch {
+namespace {
+
+constexpr Pl011Identification kQemu{0x11, 0x10, 0x14, 0x00, 0x0d, 0xf0, 0x05, 0xb1};
+
+TEST(Pl011Registers, AnyRevisionIdentifies) {
+  EXPECT_TRUE(is_pl011(kQemu));
+  auto r1p5 = kQemu;
+  r1p5[2] = 0x34;
+  EXPECT_TRUE(is_pl011(r1p5));
+}
+
+TEST(Pl011Registers, NothingElseDoes) {
+  const auto refused = [](Pl011Identification id) {
+    EXPECT_FALSE(is_pl011(id)) << "other registers pass for a PL011's";
+  };
+  refused({});
+  refused({0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff});
+  refused({0x31, 0x10, 0x04, 0x00, 0x0d, 0xf0, 0x05, 0xb1});  // PL031, QEMU's clock
+  refused({0x61, 0x10, 0x04, 0x00, 0x0d, 0xf0, 0x05, 0xb1});  // PL061, QEMU's GPIO
+  for (usize i = 0; i < kQemu.size(); ++i) {
+    auto other = kQemu;
+    other[i] ^= 0x02;
+    if (i != 3) refused(other);  // UARTPeriphID3 is a configuration
+  }
+}
+
+}  // namespace
+}  // namespace atl::arch
