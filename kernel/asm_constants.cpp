@@ -1,8 +1,8 @@
 // Not linked: compiled to assembly, from which the Makefile makes `asm_constants.h` for head.S and the
 // linker script. So every number those two use is computed once, by the headers that own it.
 #include "arch-arm64/descriptor.hpp"
-#include "arch-arm64/psci.hpp"
 #include "arch-arm64/documented_ram.hpp"
+#include "arch-arm64/psci.hpp"
 #include "arch/trap.hpp"
 #include "kernel/secondary_boot.hpp"
 #include "mm/layout.hpp"

@@ -48,8 +48,7 @@ void MemoryMap::reserve(PhysRange range, ReservationKind kind, std::string_view 
   ATOLL_ASSERT(!finalized_);
   if (range.empty() || range.start >= kPhysicalEnd) return;
   Reservation entry{.range = {range.start, std::min(range.size, kPhysicalEnd - range.start)}, .kind = kind};
-  std::transform(name.begin(), name.begin() + std::min(name.size(), entry.text.size()), entry.text.begin(),
-                 printable);
+  std::copy_n(name.begin(), std::min(name.size(), entry.text.size()), entry.text.begin());
 
   const auto end = reservations_.begin() + reservation_count_;
   const auto place = std::find_if(reservations_.begin(), end,
