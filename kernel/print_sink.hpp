@@ -7,7 +7,7 @@ namespace atl {
 
 class PrintSink final : public FormatSink {
  public:
-  void write(std::string_view text) override { print("{}", text); }
+  void write(std::string_view text) override { print_formatted(text); }
 };
 
 }  // namespace atl

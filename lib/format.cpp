@@ -137,12 +137,25 @@ void BufferSink::write(std::string_view text) {
 
 void set_print_sink(FormatSink* sink) { print_sink.store(sink, std::memory_order_release); }
 
-void print_with(const char* format, std::span<const FormatArgument> arguments) {
+namespace {
+
+template <class Write>
+void print_message(Write write) {
   FormatSink* sink = print_sink.load(std::memory_order_acquire);
   if (sink == nullptr) return;
   sink->begin_message();
-  format_to(*sink, format, arguments);
+  write(*sink);
   sink->end_message();
+}
+
+}  // namespace
+
+void print_with(const char* format, std::span<const FormatArgument> arguments) {
+  print_message([&](FormatSink& sink) { format_to(sink, format, arguments); });
+}
+
+void print_formatted(std::string_view text) {
+  print_message([&](FormatSink& sink) { sink.write(text); });
 }
 
 }  // namespace atl

@@ -149,6 +149,8 @@ class BufferSink final : public FormatSink {
 /// printed text is dropped. Any context; the sink does its own locking.
 void set_print_sink(FormatSink* sink);
 void print_with(const char* format, std::span<const FormatArgument> arguments);
+/// What has been formatted already, line breaks included.
+void print_formatted(std::string_view text);
 
 template <class... Args>
 void print(LocatedFormat<std::type_identity_t<Args>...> format, const Args&... args) {

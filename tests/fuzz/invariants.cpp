@@ -92,7 +92,9 @@ void check_cpus(Rules& rules, const Machine& machine) {
   for (const bool one_thread_a_core : {false, true}) {
     for (const unsigned most : {1u, 4u, kMaxCpus}) {
       Notes notes;
-      const arch::CpuMap map = number_cpus(machine.cpu_list(), {0x80000000, most, one_thread_a_core}, notes);
+      const NumberingRules numbering{
+          .boot_mpidr = 0x80000000, .most = most, .one_thread_a_core = one_thread_a_core};
+      const arch::CpuMap map = number_cpus(machine.cpu_list(), numbering, notes);
       check_notes(rules, notes.text());
       rules.expect(map.count() >= 1 && map.count() <= most, "{} CPUs numbered, at most {} allowed",
                    map.count(), most);
@@ -200,10 +202,10 @@ std::optional<std::string> check_device_tree(std::span<const u8> tree) {
     for (const u64 limit : {u64{0}, 256_MiB}) {
       mm::MemoryMap map = memory;
       // As the kernel does it: its image and the tree are reserved, whatever the tree says of that place.
-      const bool is_reserved = map.reserve({PhysAddr(0x40200000), 4_MiB}, mm::ReservationKind::kernel) &&
-                               map.reserve({PhysAddr(0x48000000), 1_MiB}, mm::ReservationKind::device_tree);
+      map.reserve({PhysAddr(0x40200000), 4_MiB}, mm::ReservationKind::kernel);
+      map.reserve({PhysAddr(0x48000000), 1_MiB}, mm::ReservationKind::device_tree);
       if (limit != 0) map.limit(limit);
-      if (!map.finalize(limits) || !is_reserved) continue;
+      if (!map.finalize(limits)) continue;
       check_memory(rules, map, limits);
       check_initrd(rules, machine.initrd, map);
       if (rules.broken()) return rules.broken();
@@ -216,10 +218,10 @@ namespace {
 
 std::string_view given;  // to the command that ran last
 
-constexpr std::array kCommands{Command{"help", "", [](std::string_view) { return 0u; }},
+constexpr std::array kCommands{Command{"help", "", [](std::string_view) { return CommandResult(0); }},
                                Command{"take", "", [](std::string_view arguments) {
                                          given = arguments;
-                                         return 1u;
+                                         return CommandResult(1);
                                        }}};
 
 }  // namespace
