@@ -40,6 +40,7 @@ help:
 ##   boot         one configuration, to the monitor prompt:   make boot PAGE=64k SMP=160
 ##   gdb          the same, waiting for gdb before the first instruction; prints gdb's command
 ##   image        build one configuration
+##   builds       every image that the boots of `check` need
 ##   sizes        kernel text and every this_cpu site of the configurations that compare builds
 ##   fuzz         libFuzzer over device tree, command line and prompt, for MINUTES=1
 ##   negative     build each planted fault; the test it names must fail

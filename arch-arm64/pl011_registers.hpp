@@ -22,4 +22,24 @@ constexpr bool is_pl011(const Pl011Identification& id) {
   return is_primecell && part == 0x011 && designer == 0x41;
 }
 
+/// UARTFR.
+inline constexpr u64 kPl011Flags = 0x18;
+namespace pl011_flag {
+inline constexpr u32 kBusy = 1 << 3;
+inline constexpr u32 kReceiveEmpty = 1 << 4;
+inline constexpr u32 kTransmitFull = 1 << 5;
+inline constexpr u32 kReceiveFull = 1 << 6;
+inline constexpr u32 kTransmitEmpty = 1 << 7;
+inline constexpr u32 kReserved = ~u32{0x1ff};
+}  // namespace pl011_flag
+
+/// Whether a UART could say so of itself. An SBSA UART has no identification registers, but these flags: no FIFO is
+/// both full and empty, and a transmitter is empty, full or busy. Registers that read as zero or as ones do not pass.
+constexpr bool are_plausible_flags(u32 flags) {
+  using namespace pl011_flag;
+  const auto both = [flags](u32 mask) { return (flags & mask) == mask; };
+  return (flags & kReserved) == 0 && !both(kTransmitFull | kTransmitEmpty) &&
+         !both(kReceiveFull | kReceiveEmpty) && (flags & (kTransmitEmpty | kTransmitFull | kBusy)) != 0;
+}
+
 }  // namespace atl::arch

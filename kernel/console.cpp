@@ -92,10 +92,12 @@ constinit InputRing g_input;
 /// None: input is polled.
 constinit std::optional<arch::IrqNumber> g_input_irq;
 constexpr u64 kPollNs = 20'000'000;
+constinit std::atomic<bool> g_interrupts_come = false;
 /// The ring was full: the line is off, and what waits in the UART's FIFO holds the sender back.
 constinit std::atomic<bool> g_input_paused = false;
 
 void on_receive(arch::IrqNumber irq) {
+  g_interrupts_come.store(true, std::memory_order_relaxed);
   while (!g_input.full()) {
     const auto c = arch::uart_get();
     if (!c) return;
@@ -113,17 +115,25 @@ Result<> resume_input() {
   return {};
 }
 
-/// Returns when the ring holds something.
-void wait_for_input() {
-  if (g_input_irq) {
-    if (!resume_input()) panic("console: interrupt {} has gone", *g_input_irq);
-    return wait_until([] { return !g_input.empty(); });
+/// Takes what has arrived without an interrupt's help. The handler runs on this CPU, so both fill the ring in turn.
+void poll_input() {
+  const percpu::IrqsOff off;
+  while (!g_input.full()) {
+    const auto c = arch::uart_get();
+    if (!c) return;
+    static_cast<void>(g_input.push(*c));
   }
+}
+
+/// Returns when the ring holds something. The interrupt is what the tree says, and may be another device's: until one
+/// has come the UART is looked at as well, now and then.
+void wait_for_input() {
+  const auto has_input = [] { return !g_input.empty(); };
   for (;;) {
-    while (const auto c = g_input.full() ? std::nullopt : arch::uart_get())
-      static_cast<void>(g_input.push(*c));
-    if (!g_input.empty()) return;
-    wait_until([] { return false; }, arch::timer_ticks() + arch::ns_to_ticks(kPollNs));
+    if (g_input_irq && !resume_input()) panic("console: interrupt {} has gone", *g_input_irq);
+    if (g_input_irq && g_interrupts_come.load(std::memory_order_relaxed)) return wait_until(has_input);
+    if (wait_until(has_input, arch::timer_ticks() + arch::ns_to_ticks(kPollNs))) return;
+    poll_input();
   }
 }
 

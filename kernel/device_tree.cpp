@@ -33,6 +33,7 @@ class Parser {
   void read_timer();
   void read_stdout_path();
   void read_uart();
+  int stdout_offset() const;
   void choose_console();
   void keep_gic_out_of_ram();
   std::optional<u32> resolve(const FdtInterrupt& interrupt);
@@ -245,14 +246,28 @@ void Parser::read_uart() {
                            FdtInterrupt::of(node_, 0)};
 }
 
+/// The node that stdout-path names, by path or by an alias for one; negative if there is none. An alias is read here,
+/// once: libfdt would follow one alias to the next by calling itself, as long as the tree asks for it.
+int Parser::stdout_offset() const {
+  constexpr usize kLongest = 256;
+  std::string_view path = stdout_path_;
+  if (!path.starts_with('/')) {
+    int length = 0;
+    const void* alias = fdt_getprop_namelen(fdt_, fdt_path_offset(fdt_, "/aliases"), path.data(),
+                                            static_cast<int>(std::min(path.size(), kLongest)), &length);
+    if (alias == nullptr || length <= 0 || path.size() > kLongest) return -FDT_ERR_NOTFOUND;
+    path = FdtProperty(static_cast<const u8*>(alias), static_cast<usize>(length)).text().value;
+  }
+  if (!path.starts_with('/') || path.size() > kLongest) return -FDT_ERR_BADPATH;
+  return fdt_path_offset_namelen(fdt_, path.data(), static_cast<int>(path.size()));
+}
+
 /// What stdout-path names, by path or alias; without a usable one, the first PL011 of the tree.
 void Parser::choose_console() {
   const std::span<const Uart> uarts(uarts_.data(), uart_count_);
   const Uart* chosen = uarts.empty() ? nullptr : &uarts.front();
   if (!stdout_path_.empty()) {
-    const int offset =
-        fdt_path_offset_namelen(fdt_, stdout_path_.data(), static_cast<int>(stdout_path_.size()));
-    const auto named = std::ranges::find(uarts, offset, &Uart::offset);
+    const auto named = std::ranges::find(uarts, stdout_offset(), &Uart::offset);
     if (named != uarts.end()) {
       chosen = &*named;
     } else {

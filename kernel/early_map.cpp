@@ -44,7 +44,9 @@ Result<> build(u64 mmfr0) {
   BootTables boot = TRY(BootTables::create(Memory()));
   TRY(map_image(boot, __image_start, __text_end, arch::kKernelText));
   TRY(map_image(boot, __rodata_start, __rodata_end, arch::kKernelReadOnly));
-  TRY(map_image(boot, __data_start, __image_end, arch::kKernelData));
+  // Not the lower half of the boot stack's slot: an overflow is to fault, not to run into what lies below.
+  TRY(map_image(boot, __data_start, __boot_stack_guard, arch::kKernelData));
+  TRY(map_image(boot, __boot_stack, __image_end, arch::kKernelData));
 
   // CPU 0's unit, in both windows by the same unit tables.
   const PhysAddr unit = here(__boot_unit);

@@ -9,6 +9,7 @@ constexpr char kCancel = 0x03;  // ^C
 constexpr char kBell = 0x07;
 constexpr char kBackspace = 0x08;
 constexpr char kKillLine = 0x15;  // ^U
+constexpr char kEscape = 0x1b;
 constexpr char kDelete = 0x7f;
 
 }  // namespace
@@ -26,6 +27,7 @@ LineEditor::State LineEditor::feed(char c) {
     case kKillLine: erase(length_); return State::editing;
     default: break;
   }
+  if (is_in_escape(c)) return State::editing;
   const bool printable = c >= ' ' && c < kDelete;
   if (!printable || length_ == buffer_.size()) {
     print("{}", kBell);
@@ -34,6 +36,22 @@ LineEditor::State LineEditor::feed(char c) {
   buffer_[length_++] = c;
   print("{}", c);
   return State::editing;
+}
+
+/// Whether `c` belongs to an escape sequence, and goes with it.
+bool LineEditor::is_in_escape(char c) {
+  const Escape before = escape_;
+  escape_ = Escape::none;
+  if (c == kEscape) {
+    escape_ = Escape::begun;
+    print("{}", kBell);
+    return true;
+  }
+  if (before == Escape::none || c < ' ') return false;
+  // After ESC one character, which `[` and `O` say is not the last.
+  const bool goes_on = before == Escape::begun ? c == '[' || c == 'O' : c < '@';
+  if (goes_on) escape_ = Escape::in_sequence;
+  return true;
 }
 
 void LineEditor::erase(usize count) {

@@ -47,7 +47,8 @@ class InputRing {
 };
 
 /// Takes characters one by one and echoes them through `print`. Backspace and DEL take one back, ^U all;
-/// ^C cancels; CR, LF or both end the line; other control characters ring the bell.
+/// ^C cancels; CR, LF or both end the line; other control characters ring the bell, and so does a key that sends an
+/// escape sequence (ECMA-48: ESC [, parameters, a final byte), as a whole.
 class LineEditor {
  public:
   enum class State : u8 { editing, complete, cancelled };
@@ -58,9 +59,14 @@ class LineEditor {
   std::string_view text() const { return {buffer_.data(), length_}; }
 
  private:
+  /// How far an escape sequence has come.
+  enum class Escape : u8 { none, begun, in_sequence };
+
+  bool is_in_escape(char c);
   void erase(usize count);
 
   std::span<char> buffer_;
+  Escape escape_ = Escape::none;
   usize length_ = 0;
 };
 

@@ -116,10 +116,17 @@ constexpr std::array kForms{Form{"fault", panic_fault},   Form{"together", panic
 CommandResult panic_command(std::string_view arguments) {
   constexpr std::string_view kOverflow = "overflow ";
   if (arguments.empty()) panic("requested by the monitor's `panic`");
-  if (arguments.starts_with(kOverflow)) panic_overflow(arguments.substr(kOverflow.size()));
   const auto* form = std::ranges::find(kForms, arguments, &Form::name);
-  if (form != kForms.end()) form->run();
-  print("no panic by \"{}\"; there is: panic {}\n", arguments, kPanicForms);
+  if (arguments.starts_with(kOverflow)) {
+    const std::string_view cpu = arguments.substr(kOverflow.size());
+    panic_overflow(cpu);
+    print("panic overflow: no CPU \"{}\" is online\n", ForeignText{cpu});
+  } else if (form != kForms.end()) {
+    form->run();
+    print("panic {}: needs a second CPU that is online\n", form->name);
+  } else {
+    print("no panic by \"{}\"; there is: panic {}\n", ForeignText{arguments}, kPanicForms);
+  }
   return CommandResult::refused();
 }
 

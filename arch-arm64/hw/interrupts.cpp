@@ -59,6 +59,7 @@ bool has_nmi() { return controller != nullptr && controller->fiq_sgis().any(); }
 
 Result<> irq_set_handler(IrqNumber irq, IrqHandler handler) {
   if (!is_line(irq)) return fail(Error::out_of_range);
+  if (irq_handlers[irq] != nullptr) return fail(Error::already_exists);
   irq_handlers[irq] = handler;
   return {};
 }

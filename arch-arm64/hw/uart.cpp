@@ -9,13 +9,13 @@
 namespace atl::arch {
 namespace {
 
+using pl011_flag::kReceiveEmpty;
+using pl011_flag::kTransmitFull;
+
 constexpr u64 kData = 0x00;
-constexpr u64 kFlags = 0x18;
+constexpr u64 kFlags = kPl011Flags;
 constexpr u64 kControl = 0x30;
 constexpr u64 kInterruptMask = 0x38;
-
-constexpr u32 kReceiveEmpty = 1 << 4;
-constexpr u32 kTransmitFull = 1 << 5;
 
 constexpr u32 kUartEnable = 1 << 0;
 constexpr u32 kTransmitEnable = 1 << 8;
@@ -36,7 +36,10 @@ constinit bool is_stuck = false;
 }  // namespace
 
 bool uart_answers(VirtAddr registers, bool identifies) {
-  if (!identifies) return probe_read(registers + kFlags).has_value();
+  if (!identifies) {
+    const auto flags = probe_read(registers + kFlags);
+    return flags && are_plausible_flags(*flags);
+  }
   Pl011Identification id;
   for (usize i = 0; i < id.size(); ++i) {
     const auto word = probe_read(registers + kPl011Identification + i * sizeof(u32));

@@ -129,7 +129,8 @@ def named(name: str) -> Boot:
 def prepare(base: Base) -> Prepared:
     """Boots the base's own tree, which must pass. Raises OSError where it does not."""
     if not base.build.image.exists():
-        raise OSError(f"{base.build.image.relative_to(ROOT)} is missing: make image {base.build.assignments()}")
+        raise OSError(f"{base.build.image.relative_to(ROOT)} is missing: `make builds` makes all, "
+                      f"`make image {base.build.assignments()}` this one")
     tree = describe(base.machine)
     log = KEPT / f"{base.name}.log"
     ending, seconds = _boot(base, tree, log, Limits.for_cpus(base.machine.cpus).whole)

@@ -38,7 +38,8 @@ def run(boot: Boot) -> Result:
     """Boots and checks. What goes wrong with the harness itself is a problem of the boot, too."""
     result = Result(boot, LOGS / f"{boot.name}.log")
     if not boot.build.image.exists():
-        result.problems.append(f"{boot.build.image} is missing: make image {boot.build.assignments()}")
+        result.problems.append(f"{boot.build.image} is missing: `make builds` makes all, "
+                               f"`make image {boot.build.assignments()}` this one")
         return result
     started = time.monotonic()
     try:

@@ -24,7 +24,7 @@ _EDITED: tuple[tuple[str, Optional[str]], ...] = (
     ("\b\b\x7fnothing-to-erase", "nothing-to-erase"),
     ("this goes\x15killed", "killed"),
     ("this goes, too\x03after-cancel", "after-cancel"),
-    ("con\x01tr\x1bol\0-\ttab", "control-tab"),
+    ("con\x01tr\x1b[Aol\0-\ttab", "control-tab"),
     ("caf\u00e9-ascii", "caf-ascii"),
     ("", None),
     ("   ", None),

@@ -1,10 +1,13 @@
 """Unit tests of the conversation and its verdict, with a model of the monitor in the kernel's place."""
 
+import re
 import unittest
 from collections.abc import Callable
 from typing import Optional
 
 from tests.qemu import conversation
+
+_ESCAPE = re.compile(r"\x1b\[[0-?]*[@-~]")
 
 
 def typed_lines() -> list[str]:
@@ -14,7 +17,7 @@ def typed_lines() -> list[str]:
 def edited(line: str) -> str:
     """The line as the monitor gets it; all before a ^C was another."""
     text = ""
-    for character in line.split("\x03")[-1]:
+    for character in _ESCAPE.sub("", line.split("\x03")[-1]):
         if character in "\b\x7f":
             text = text[:-1]
         elif character == "\x15":

@@ -54,7 +54,10 @@ CPU_MODELS = $(if $(filter boot gdb,$(MAKECMDGOALS)),$(shell qemu-system-aarch64
 CPU_MODEL := $(firstword $(subst $(comma), ,$(CPU)))
 $(if $(and $(filter 1,$(words $(CPU))),$(filter host $(or $(CPU_MODELS),%),$(CPU_MODEL))),,\
   $(call refuse,CPU,choose a model that `qemu-system-aarch64 -cpu help` lists))
-$(if $(INITRD),$(if $(wildcard $(INITRD)),,$(call refuse,INITRD,choose a file that exists)))
+# Of the models that it lists these have no 64-bit state, in which the kernel would start.
+$(if $(filter cortex-a7 cortex-a8 cortex-a9 cortex-a15 cortex-m% cortex-r% arm% pxa% sa1% ti925t,$(CPU_MODEL)),$(call \
+  refuse,CPU,choose a 64-bit model$(comma) such as cortex-a72))
+$(if $(INITRD),$(if $(shell test -f '$(INITRD)' || echo no),$(call refuse,INITRD,choose a file that exists)))
 
 # FAULT=none is how runners say that nothing is planted.
 PLANTED := $(filter-out none,$(FAULT))

@@ -48,7 +48,8 @@ Result<> interrupts_init(const GicRegisters& registers, std::span<const u64> mpi
 Result<> interrupts_init_cpu(unsigned cpu);
 
 /// PPIs are enabled on the calling CPU only; SPIs are routed to it. `out_of_range`: no PPI or SPI of this
-/// controller. A line that fires without a handler is disabled, with a message; so the handler comes first.
+/// controller. `already_exists`: the line has a handler, which it keeps. A line that fires without a handler is
+/// disabled, with a message; so the handler comes first.
 Result<> irq_set_handler(IrqNumber irq, IrqHandler handler);
 Result<> irq_enable_line(IrqNumber irq);
 void irq_disable_line(IrqNumber irq);

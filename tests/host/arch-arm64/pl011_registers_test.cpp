@@ -29,5 +29,12 @@ TEST(Pl011Registers, NothingElseDoes) {
   }
 }
 
+TEST(Pl011Registers, FlagsThatCannotBeAUartsAreNot) {
+  for (const u32 flags : {0x90u, 0x91u, 0x197u, 0x18u, 0x28u, 0x20u, 0xc0u, 0x80u})
+    EXPECT_TRUE(are_plausible_flags(flags)) << flags;
+  for (const u32 flags : {0u, ~0u, 0x10u, 0xb0u, 0xd0u, 0x290u, 0x10090u})
+    EXPECT_FALSE(are_plausible_flags(flags)) << flags;
+}
+
 }  // namespace
 }  // namespace atl::arch

@@ -4,6 +4,7 @@
 namespace atl {
 namespace {
 
+using host::formatted;
 using host::range;
 using host::Tree;
 using host::tree_with;
@@ -44,6 +45,42 @@ TEST_F(HostileDeviceTree, Case14_StdoutPathToNowhereFallsBack) {
   EXPECT_TRUE(noted("stdout-path \"/nowhere@1\" names no usable PL011")) << notes();
   ASSERT_TRUE(machine_.console);
   EXPECT_EQ(machine_.console->irq, std::nullopt);
+}
+
+/// A tree with two UARTs, and these aliases.
+Tree tree_with_aliases(const char* stdout_path, std::vector<std::pair<std::string, std::string>> aliases) {
+  return tree_with([&](void* fdt) {
+    fdt_begin_node(fdt, "aliases");
+    for (const auto& [name, value] : aliases) fdt_property_string(fdt, name.c_str(), value.c_str());
+    fdt_end_node(fdt);
+    fdt_begin_node(fdt, "chosen");
+    fdt_property_string(fdt, "stdout-path", stdout_path);
+    fdt_end_node(fdt);
+    for (const u8 page : {0x0, 0x4}) {
+      fdt_begin_node(fdt, page == 0 ? "uart@9000000" : "uart@9040000");
+      fdt_property_string(fdt, "compatible", "arm,pl011");
+      const u8 reg[16] = {0, 0, 0, 0, 0x9, page, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0};
+      fdt_property(fdt, "reg", reg, sizeof reg);
+      fdt_end_node(fdt);
+    }
+  });
+}
+
+TEST_F(HostileDeviceTree, Case14_AnAliasIsFollowedOnce) {
+  ASSERT_TRUE(parse(tree_with_aliases("serial1:115200n8", {{"serial1", "/uart@9040000"}})));
+  EXPECT_EQ(machine_.console->registers.start, PhysAddr(0x9040000));
+  EXPECT_EQ(notes(), "");
+
+  // libfdt follows them as deep as they go, one call of itself for each.
+  std::vector<std::pair<std::string, std::string>> chain;
+  for (int i = 0; i < 1000; ++i) chain.emplace_back(formatted("a{}", i), formatted("a{}", i + 1));
+  const std::vector<std::pair<std::string, std::string>> endless[] = {
+      {{"a0", "a0"}}, {{"a0", "a1"}, {"a1", "a0"}}, {{"a0", "a1/x"}, {"a1", "a0/x"}}, {{"a0", ""}}, chain};
+  for (const auto& aliases : endless) {
+    ASSERT_TRUE(parse(tree_with_aliases("a0", aliases)));
+    EXPECT_EQ(machine_.console->registers.start, PhysAddr(0x9000000));
+    EXPECT_TRUE(noted("stdout-path \"a0\" names no usable PL011")) << notes();
+  }
 }
 
 TEST_F(HostileDeviceTree, Case14_HeaderIsCheckedBeforeAnythingElse) {

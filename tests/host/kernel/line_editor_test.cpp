@@ -40,6 +40,13 @@ TEST(LineEditor, BackspaceAndDeleteTakeOneBack) {
   EXPECT_EQ(type("\b\b").echo, "") << "nothing to take back";
 }
 
+TEST(LineEditor, KeysThatSendEscapeSequencesOnlyRingTheBell) {
+  EXPECT_EQ(type("a\x1b[Ab\x1b[1;5Cc\x1bOPd\x1bxe").text, "abcde");
+  EXPECT_EQ(type("a\x1b[A").echo, "a\a");
+  EXPECT_EQ(type("a\x1b[12\r").state, LineEditor::State::complete) << "a line's end ends everything";
+  EXPECT_EQ(type("a\x1b[1\x1b[Ab").text, "ab");
+}
+
 TEST(LineEditor, ControlUTakesAllBack) {
   EXPECT_EQ(type("abc\x15"
                  "d")
