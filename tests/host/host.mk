@@ -5,8 +5,6 @@
 # The page size is a template parameter of what is tested, so one binary covers all granules. A planted
 # fault (lib/fault.hpp) gets a build directory of its own. Run from the project root.
 
-include tests/fuzz/fuzz.mk
-
 HOST_CXX ?= g++
 PLANTED := $(filter-out none,$(FAULT))
 HOST_DIR := build/host$(if $(PLANTED),-fault-$(PLANTED))
@@ -17,6 +15,7 @@ FILTER ?= *
 # Of kernel/ the pure files: those that have a test here. lib/runtime.cpp defines the C library's own names,
 # so it stays out.
 HOST_KERNEL := $(wildcard $(patsubst tests/host/%_test.cpp,%.cpp,$(wildcard tests/host/kernel/*_test.cpp)))
+include tests/fuzz/fuzz.mk
 # tests/negative passes the few that it needs.
 HOST_TEST_SOURCES := $(shell find tests/host -name '*.cpp') tests/fuzz/mutator_test.cpp
 # Mutated device trees (tests/fuzz/fuzz.mk), where a test wants them.
@@ -40,7 +39,7 @@ $(HOST_DIR)/tests/host/%.o: HOST_CXXFLAGS += -O0
 HOST_QUIET := $(if $(V),,@)
 
 .PHONY: host-build host-test
-host-build: $(HOST_TESTS)
+host-build: $(HOST_TESTS) $(if $(PLANTED),,fuzz-build)
 host-test: $(HOST_TESTS)
 	$(HOST_QUIET)$< --gtest_brief=1 --gtest_filter='$(FILTER)' --gtest_output=json:$(HOST_REPORT)
 
