@@ -5,8 +5,9 @@ the stub loader, and must come to one of the clean endings of tests/fuzz/endings
 does not is kept under build/fuzz/boots/; `--repeat NAME` boots it again.
 
 Ten seconds are ten times what a boot takes, on a host that does nothing else. On one that does, a sound tree is slow as
-well: where the machine's own tree, booted first, takes longer than a fourth of the limit, four times that is the limit.
-And a boot that is found hung is repeated when all others are over, alone, and counts only if it hangs again.
+well: where the machine's own tree, booted first, takes longer than a fourth of the limit, four times that is the limit,
+though never more than half a minute. And a boot that is found hung is repeated when all others are over, alone, and
+fails the run only if it hangs again; if it does not, the summary says so, and tree and first log are kept.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.fuzz.endings import Ending, wait
+from tests.fuzz.endings import Ending, kind_of, panic_messages, wait
 from tests.qemu import results
 from tests.qemu.build import BUILD, DEFAULT_CPU, ROOT, Build
 from tests.qemu.machine import STUB, Machine, describe
@@ -34,6 +35,7 @@ from tests.qemu.qemu import Limits, Qemu, reap_on_signals
 KEPT = BUILD / "fuzz/boots"
 MUTANT = BUILD / "fuzz/mutant"
 _LIMIT_SECONDS = 10.0
+_MOST_SECONDS = 30.0
 _PROGRESS_SECONDS = 5.0
 _COMMAND_LINE = "run=selftest,poweroff"
 _MAKE_SECONDS = 600.0
@@ -41,7 +43,7 @@ _MAKE_SECONDS = 600.0
 
 @dataclass(frozen=True)
 class Base:
-    """A machine whose tree is mutated. `share` is how many of every twelve boots are its."""
+    """A machine whose tree is mutated. `share` is how many boots are its, of as many as all shares together."""
 
     name: str
     share: int
@@ -92,6 +94,12 @@ class Boot:
         return KEPT / f"{self.name}.log"
 
 
+    @property
+    def hung_log(self) -> Path:
+        """Of a boot that was repeated because it hung: the first one's."""
+        return KEPT / f"{self.name}.hung.log"
+
+
 @dataclass(frozen=True)
 class Result:
     boot: Boot
@@ -99,6 +107,11 @@ class Result:
     seconds: float
     mutations: str
     last_line: str
+    hung_before: bool = False
+
+    @property
+    def is_kept(self) -> bool:
+        return self.hung_before or not self.ending.is_clean
 
 
 @dataclass(frozen=True)
@@ -134,10 +147,16 @@ def prepare(base: Base) -> Prepared:
     tree = describe(base.machine)
     log = KEPT / f"{base.name}.log"
     ending, seconds = _boot(base, tree, log, Limits.for_cpus(base.machine.cpus).whole)
-    print(f"  {base.name}: its own tree {ending.value}, {seconds:.1f} s", flush=True)
+    limit = limit_after(seconds)
+    print(f"  {base.name}: its own tree {ending.value}, {seconds:.1f} s; limit {limit:.1f} s", flush=True)
     if ending is not Ending.PASSED:
         raise OSError(f"{base.name} does not boot with the tree that is true: {log.relative_to(ROOT)}")
-    return Prepared(tree, max(_LIMIT_SECONDS, 4 * seconds))
+    return Prepared(tree, limit)
+
+
+def limit_after(seconds: float) -> float:
+    """How long a mutant may take, where the machine's own tree takes so long."""
+    return min(max(_LIMIT_SECONDS, 4 * seconds), _MOST_SECONDS)
 
 
 def run(boot: Boot, prepared: Prepared) -> Result:
@@ -145,8 +164,8 @@ def run(boot: Boot, prepared: Prepared) -> Result:
                           timeout=60, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace")
     ending, seconds = _boot(boot.base, boot.tree, boot.log, prepared.limit)
     texts = [line.strip() for line in boot.log.read_text(errors="replace").splitlines() if line.strip()]
-    if ending is Ending.PANIC:
-        texts = [line for line in texts if line.startswith("panic: ")][:1]
+    if ending in (Ending.PANIC, Ending.CRASH):
+        texts = panic_messages(texts)[:1]
     return Result(boot, ending, seconds, done.stdout.strip(), texts[-1] if texts else "nothing")
 
 
@@ -171,7 +190,8 @@ def run_all(chosen: list[Boot], prepared: dict[Base, Prepared], jobs: int) -> It
             else:
                 yield result
     for boot in again:
-        yield run(boot, prepared[boot.base])
+        boot.log.replace(boot.hung_log)
+        yield dataclasses.replace(run(boot, prepared[boot.base]), hung_before=True)
 
 
 def report(result: Result) -> str:
@@ -183,7 +203,7 @@ def report(result: Result) -> str:
 
 def keep_only_failures(every: list[Result]) -> None:
     for result in every:
-        if result.ending.is_clean:
+        if not result.is_kept:
             result.boot.tree.unlink(missing_ok=True)
             result.boot.log.unlink(missing_ok=True)
 
@@ -191,7 +211,20 @@ def keep_only_failures(every: list[Result]) -> None:
 def as_case(result: Result) -> results.Case:
     problems = [] if result.ending.is_clean else [f"{result.ending.value}; mutations: {result.mutations}"]
     return results.Case(result.boot.name, round(result.seconds, 1), problems, str(result.boot.log.relative_to(ROOT)),
-                        {"ending": result.ending.value, "last": result.last_line[:200]})
+                        {"ending": result.ending.value, "last": result.last_line[:200],
+                         "hung_before": int(result.hung_before)})
+
+
+def summary(finished: list[Result]) -> Iterator[str]:
+    """How many ended how, with what message those that panicked, and which hung once."""
+    endings = collections.Counter(result.ending for result in finished)
+    yield "endings: " + ", ".join(f"{endings[ending]} {ending.value}" for ending in Ending if endings[ending])
+    panics = collections.Counter(kind_of(result.last_line) for result in finished if result.ending is Ending.PANIC)
+    yield from (f"  {count} panic: {kind}" for kind, count in panics.most_common())
+    for result in finished:
+        if result.hung_before and result.ending is not Ending.HUNG:
+            yield (f"  {result.boot.name} hung once, alone it ended: {result.ending.value} "
+                   f"({result.boot.hung_log.relative_to(ROOT)})")
 
 
 def main() -> int:
@@ -235,9 +268,8 @@ def main() -> int:
     if not arguments.keep:
         keep_only_failures(finished)
     path = results.write("fuzz-boots", [as_case(result) for result in finished], seconds)
-    endings = collections.Counter(result.ending for result in finished)
     failed = sum(not result.ending.is_clean for result in finished)
-    print("endings: " + ", ".join(f"{endings[ending]} {ending.value}" for ending in Ending if endings[ending]))
+    print("\n".join(summary(finished)))
     print(f"mutant boots: {len(finished) - failed} passed, {failed} failed in {seconds:.0f} s "
           f"({path.relative_to(ROOT)})")
     return 1 if failed else 0
