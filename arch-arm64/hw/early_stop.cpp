@@ -73,7 +73,9 @@ u64 load_address() {
 }
 asm(R"(
   .pushsection .text.early_text, "ax"
-early_misplaced_text:
+early_misplaced:
+  .asciz "atoll: "
+early_misplaced_why:
   .asciz ": the image must not be loaded there: the boot protocol asks for a multiple of 2 MiB; stopped\n"
   .balign 4
   .popsection
@@ -81,10 +83,12 @@ early_misplaced_text:
 
 [[noreturn]] void refuse_place(u64 address) {
   const char* text;
-  asm("adr %0, early_misplaced_text" : "=r"(text));
+  const char* why;
+  asm("adr %0, early_misplaced\n adr %1, early_misplaced_why" : "=&r"(text), "=r"(why));
   EarlyConsole console;
-  console.write_address(address);
   console.write(text);
+  console.write_address(address);
+  console.write(why);
   stop();
 }
 
