@@ -73,10 +73,9 @@ def _firmware() -> list[Boot]:
         *one("case6-lies-smc", **lies, tree=Tree('&{/psci} { method = "smc"; };')),
         *one("case6-lies-hvc-el2", **lies, options="virtualization=on", tree=Tree('&{/psci} { method = "hvc"; };')),
         # QEMU starts all CPUs of an EL3 without firmware at once.
-        *one("case6-el3", boot="stub", tree=Tree(), options="secure=on", check=Check.MESSAGE,
+        *one("case7-el3", boot="stub", tree=Tree(), options="secure=on", check=Check.MESSAGE,
              says=(r"^atoll: entered at EL3, .*; stopped$",)),
         *each("case7-el2", smp="8", options="virtualization=on"),
-        *one("case7-el3", boot="stub", tree=Tree(), options="secure=on", check=Check.MESSAGE, says=(r"^atoll: .*EL3",)),
         *one("case7-el2-max", smp="8", cpu="max", options="virtualization=on"),
         *one("case7-el2-uboot", smp="8", boot="uboot", options="virtualization=on"),
         *one("case7-el2-uboot-max", smp="8", boot="uboot", cpu="max", options="virtualization=on"),
@@ -92,6 +91,13 @@ def _memory() -> list[Boot]:
     cpu_only = (*nodes, "-numa", "node,nodeid=1,memdev=high", "-numa", "node,nodeid=2,cpus=2-3")
     too_small = {"command_line": "mem=64K run=selftest,poweroff", "check": Check.MESSAGE,
                  "says": (r"^panic: memory: no free RAM beside kernel",)}
+    bank = '/ {{ memory@{} {{ device_type = "memory"; reg = <{} 0x0 0x10000000>; }}; }};'
+
+    def ram_of(name: str, source: str, says: str) -> list[Boot]:
+        """All of 256 MiB is used, and nothing of what the tree promises beside it."""
+        return each(f"case10-ram-{name}", memory="256M", boot="stub", tree=Tree(source),
+                    says=(says, r"^memory: 25[56] MiB of RAM"))
+
     return [
         *one("case9-disabled-memory", options="secure=on"),
         *one("case9-two-nodes", extra=two_nodes),
@@ -104,6 +110,10 @@ def _memory() -> list[Boot]:
         *each("case10-limit-low", command_line="mem=1049585K run=selftest,poweroff", memory="1048580K"),
         *one("case10-16G", memory="16G"),
         *each("case10-limit-too-small", **too_small),
+        *ram_of("less", '&{/memory@40000000} { reg = <0x0 0x40000000 0x0 0x20000000>; };',
+                r"^memory: 262144 of 524288 KiB at 0x0*40000000 are left out: they are not there"),
+        *ram_of("absent", bank.format("400000000", "0x4 0x00000000"),
+                r"^memory: 262144 of 262144 KiB at 0x0*400000000 are left out: they are not there"),
     ]
 
 
@@ -135,12 +145,20 @@ def _tree_places() -> list[Boot]:
 
 
 def _images() -> list[Boot]:
-    """Case 15: wherever a loader puts the Image, and what lies behind it."""
+    """Case 15: wherever a loader puts the Image, and what lies behind it. Off a page boundary it cannot run."""
+    def misplaced(address: int, page: str) -> list[Boot]:
+        says = rf"^atoll: 0x0*{address:x}: the image must not be loaded there: .*; stopped$"
+        return one(f"case15-misplaced-{address:x}", page, boot="stub", image_address=address, tree=Tree(),
+                   check=Check.MESSAGE, says=(says,))
+
     return [
         *(boot for address in (0x40200000, 0x4fe00000, 0xb0000000)
           for boot in one(f"case15-prompt-{address:x}", boot="prompt", image_address=address)),
         *(boot for address in (0x40400000, 0x50000000, 0xbfc00000)
           for boot in one(f"case15-stub-{address:x}", boot="stub", image_address=address, tree=Tree())),
+        *(boot for page in PAGES for boot in misplaced(0x40200800, page)),
+        *(boot for page in PAGES if page != "4k" for boot in misplaced(0x40201000, page)),
+        *one("case15-stub-40201000", "4k", boot="stub", image_address=0x40201000, tree=Tree()),
         *each("case15-initrd-behind-image", boot="stub", tree=Tree(), initrd=3 * _MIB + 1, command_line=_KEEP,
               check=Check.INTACT),
         *one("case15-prompt-initrd", initrd=3 * _MIB + 1, commands=(_INITRD_STAYS,), command_line=_KEEP,

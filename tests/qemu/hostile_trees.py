@@ -30,6 +30,12 @@ def hostile_trees(one: Callable[..., list[Boot]]) -> list[Boot]:
     def bootargs(value: str) -> Tree:
         return Tree(f"/ {{ chosen {{ bootargs = {value}; }}; }};")
 
+    def uart_at(address: int) -> Tree:
+        return Tree(f"""/ {{
+            uart@{address:x} {{ compatible = "arm,pl011", "arm,primecell"; reg = <0x0 {address:#x} 0x0 0x1000>; }};
+            chosen {{ stdout-path = "/uart@{address:x}"; }};
+        }};""")
+
     return [
         *refused("x0-zero", Tree(), r"^panic: .*device tree", tree_address=0),
         *refused("x0-odd", Tree(), r"^panic: no device tree: .* 8-byte aligned", tree_address=0x48000001),
@@ -56,5 +62,14 @@ def hostile_trees(one: Callable[..., list[Boot]]) -> list[Boot]:
         *survived("bootargs-unterminated", bootargs(trees.unterminated("run=selftest,poweroff")), "bootargs"),
         *survived("no-cpu-map", Tree("/delete-node/ &{/cpus/cpu-map};")),
         *one("case14-no-chosen", boot="stub", tree=Tree("/delete-node/ &{/chosen};"), **_PROMPT_ONLY),
+        *survived("wrong-memory", Tree(base="wrong-memory.dts"), r"at 0x0*20000000 are left out: they are not there",
+                  r"at 0x0*40000000 are left out: they are not there", r"^memory: 102[34] MiB of RAM",
+                  r"overlaps the kernel image; its no-map is ignored",
+                  r"^device tree: initrd at 0x0*48000000, .*; ignored", memory="1G", smp="2"),
+        *survived("gic-in-ram", Tree("""/ {
+            memory@8000000 { device_type = "memory"; reg = <0x0 0x08000000 0x0 0x1000000>; };
+        };"""), r"^device tree: .*GIC.* 0x0*8000000 .*RAM"),
+        *survived("uart-in-ram", uart_at(0x60000000), r"UART at 0x0*60000000 .*; not used"),
+        *survived("uart-is-none", uart_at(0x9010000), r"UART at 0x0*9010000 does not answer as a PL011; not used"),
         *survived("no-cpus", Tree("/delete-node/ &{/cpus};"), online=1),
     ]
