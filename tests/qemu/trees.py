@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,8 +11,6 @@ from tests.qemu.build import ROOT
 from tests.qemu.machine import Machine, describe
 
 SOURCES = ROOT / "dts"
-_VERSION = "/dts-v1/;"
-_BLOCK = struct.Struct(">I")
 TOTAL_SIZE = 4  # offset of a tree's size in its header
 _DTC_SECONDS = 60
 
@@ -29,20 +26,16 @@ def unchanged(tree: bytes) -> bytes:
 @dataclass(frozen=True)
 class Tree:
     """A tree made of `base` (a file of dts/; without one QEMU's description of the machine): `source` is put behind it,
-    which in DTS changes what it names; `reserve` are /memreserve/ entries; `padding` is room behind the last block.
-    `change` does with the bytes what it likes. The machine's command line and initrd are in it, unless `source` deletes
-    /chosen."""
+    which in DTS changes what it names; `padding` is room behind the last block. `change` does with the bytes what it
+    likes. The machine's command line and initrd are in it, unless `source` deletes /chosen."""
 
     source: str = ""
-    reserve: tuple[range, ...] = ()
     base: Optional[str] = None
     padding: int = 0
     change: Callable[[bytes], bytes] = unchanged
 
     def flatten(self, machine: Machine) -> bytes:
-        version, nodes = self._base(machine).split(_VERSION, 1)
-        entries = "".join(f"/memreserve/ {part.start:#x} {len(part):#x};\n" for part in self.reserve)
-        source = f"{version}{_VERSION}\n{entries}{nodes}{_chosen(machine)}{self.source}\n"
+        source = f"{self._base(machine)}{_chosen(machine)}{self.source}\n"
         return self.change(_dtc(source.encode(), "dts", "dtb", "-p", str(self.padding)))
 
     def _base(self, machine: Machine) -> str:
@@ -66,11 +59,6 @@ def _chosen(machine: Machine) -> str:
 def set_bytes(at: int, value: bytes) -> Callable[[bytes], bytes]:
     """A change that overwrites."""
     return lambda tree: tree[:at] + value + tree[at + len(value):]
-
-
-def total_size(size: int) -> Callable[[bytes], bytes]:
-    """A change of what the header says of the size."""
-    return set_bytes(TOTAL_SIZE, _BLOCK.pack(size))
 
 
 def cut_to(share: float) -> Callable[[bytes], bytes]:
