@@ -40,6 +40,12 @@ class Tree {
   std::unique_ptr<u64[]> storage_;
 };
 
+/// A property of one address and size, two cells each.
+inline void add_registers(void* fdt, const char* name, u64 start, u64 size) {
+  const u64 cells[2] = {__builtin_bswap64(start), __builtin_bswap64(size)};
+  fdt_property(fdt, name, cells, sizeof cells);
+}
+
 /// A small tree made in the test: `fill` adds to the root, which has a 1 GiB bank and two-cell addresses.
 template <class Fill>
 Tree tree_with(Fill fill, usize room = 65536) {
@@ -52,8 +58,7 @@ Tree tree_with(Fill fill, usize room = 65536) {
   fdt_property_u32(fdt, "#size-cells", 2);
   fdt_begin_node(fdt, "memory@40000000");
   fdt_property_string(fdt, "device_type", "memory");
-  const u8 bank[16] = {0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0};
-  fdt_property(fdt, "reg", bank, sizeof bank);
+  add_registers(fdt, "reg", 0x40000000, 1_GiB);
   fdt_end_node(fdt);
   fill(fdt);
   fdt_end_node(fdt);

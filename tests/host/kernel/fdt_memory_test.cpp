@@ -6,6 +6,7 @@
 namespace atl {
 namespace {
 
+using host::add_registers;
 using host::range;
 using host::Tree;
 using host::tree_with;
@@ -36,11 +37,6 @@ class FdtMemoryTest : public host::DeviceTreeTest {
     });
   }
 };
-
-void add_registers(void* fdt, const char* name, u64 start, u64 size) {
-  const u64 cells[2] = {__builtin_bswap64(start), __builtin_bswap64(size)};
-  fdt_property(fdt, name, cells, sizeof cells);
-}
 
 TEST_F(FdtMemoryTest, AnInitrdInFreeRamIsReservedInWholePages) {
   ASSERT_TRUE(parse_beside_kernel(tree_with_initrd(0x50000123, 0x50100001)));

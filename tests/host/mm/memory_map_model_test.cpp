@@ -7,25 +7,10 @@
 #include <random>
 #include <vector>
 
+#include "tests/host/mm/memory_map_fixture.hpp"
+
 namespace atl::mm {
 namespace {
-
-constexpr PhysRange range(u64 start, u64 end) { return {PhysAddr(start), end - start}; }
-constexpr std::array<u64, 3> kPageSizes{4_KiB, 16_KiB, 64_KiB};
-
-MapRules rules(u64 page_size) { return {page_size, 256_GiB, PhysAddr(u64{1} << 48)}; }
-
-std::vector<PhysRange> ram_of(const MemoryMap& map) { return {map.ram().begin(), map.ram().end()}; }
-std::vector<PhysRange> mappable_of(const MemoryMap& map) {
-  std::vector<PhysRange> found;
-  map.for_each_mappable([&](const PhysRange& r) { found.push_back(r); });
-  return found;
-}
-std::vector<PhysRange> free_of(const MemoryMap& map) {
-  std::vector<PhysRange> found;
-  map.for_each_free([&](const PhysRange& r) { found.push_back(r); });
-  return found;
-}
 
 /// RAM and reservations as one flag for each KiB, from which every answer is counted out.
 class Oracle {

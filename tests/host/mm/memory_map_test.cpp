@@ -7,29 +7,11 @@
 #include <vector>
 
 #include "mm/layout.hpp"
+#include "tests/host/mm/memory_map_fixture.hpp"
 #include "tests/host/support.hpp"
 
 namespace atl::mm {
 namespace {
-
-constexpr PhysRange range(u64 start, u64 end) { return {PhysAddr(start), end - start}; }
-constexpr PhysAddr k48Bits = PhysAddr(u64{1} << 48);
-
-MapRules rules(u64 page_size) { return {page_size, 256_GiB, k48Bits}; }
-
-std::vector<PhysRange> ram_of(const MemoryMap& map) { return {map.ram().begin(), map.ram().end()}; }
-std::vector<PhysRange> mappable_of(const MemoryMap& map) {
-  std::vector<PhysRange> found;
-  map.for_each_mappable([&](const PhysRange& r) { found.push_back(r); });
-  return found;
-}
-std::vector<PhysRange> free_of(const MemoryMap& map) {
-  std::vector<PhysRange> found;
-  map.for_each_free([&](const PhysRange& r) { found.push_back(r); });
-  return found;
-}
-
-constexpr std::array<u64, 3> kPageSizes{4_KiB, 16_KiB, 64_KiB};
 
 TEST(MemoryMap, Case9_SixtyFourBanksInAnyOrderGiveTheExactTotal) {
   // Banks 3n and 3n + 1 touch, 3n + 1 and 3n + 2 overlap, then there is a gap; and empty ones.
