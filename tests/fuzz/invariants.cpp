@@ -14,10 +14,9 @@
 namespace atl::fuzz {
 namespace {
 
-/// What a run says. A line is bounded, and the whole is: on a real UART a megabyte takes a minute and a half.
+/// What a run says.
 class Notes final : public FormatSink {
  public:
-  static constexpr usize kMostBytes = 256 * 1024;
   void write(std::string_view text) override { text_ += text; }
   const std::string& text() const { return text_; }
 
@@ -46,9 +45,16 @@ bool is_inside(std::string_view part, std::string_view whole) {
          (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size());
 }
 
-void check_notes(Rules& rules, std::string_view notes) {
+/// Of the tree: a line is bounded, and so is their number (kernel/fdt_notes.hpp). A real UART takes two seconds for
+/// these.
+constexpr usize kMostTreeNotes = 16 * 1024;
+/// Of the command line there may be a line for each word, and of the CPUs one for each.
+constexpr usize kMostNotesPerCharacter = 64;
+constexpr usize kMostNotesPerCpu = 128;
+
+void check_notes(Rules& rules, std::string_view notes, usize most) {
   rules.expect(notes.empty() || notes.back() == '\n', "notes do not end with a line break");
-  rules.expect(notes.size() <= Notes::kMostBytes, "{} bytes of notes", notes.size());
+  rules.expect(notes.size() <= most, "{} bytes of notes", notes.size());
   for (const char c : notes) {
     rules.expect(c == '\n' || (c >= ' ' && c < 0x7f), "notes contain the control character {:#x}",
                  static_cast<unsigned>(static_cast<u8>(c)));
@@ -89,15 +95,17 @@ void check_machine(Rules& rules, const Machine& machine) {
 }
 
 void check_cpus(Rules& rules, const Machine& machine) {
-  for (const bool one_thread_a_core : {false, true}) {
+  for (const unsigned choice : {0u, 1u, 2u, 3u}) {
+    const bool psci = (choice & 1) == 0;
     for (const unsigned most : {1u, 4u, kMaxCpus}) {
       Notes notes;
       const NumberingRules numbering{
-          .boot_mpidr = 0x80000000, .most = most, .one_thread_a_core = one_thread_a_core};
+          .boot_mpidr = 0x80000000, .psci = psci, .most = most, .one_thread_a_core = (choice & 2) != 0};
       const arch::CpuMap map = number_cpus(machine.cpu_list(), numbering, notes);
-      check_notes(rules, notes.text());
+      check_notes(rules, notes.text(), kMostNotesPerCpu * (1 + machine.cpu_list().size()));
       rules.expect(map.count() >= 1 && map.count() <= most, "{} CPUs numbered, at most {} allowed",
                    map.count(), most);
+      rules.expect(psci || map.count() == 1, "{} CPUs numbered, and nobody to start them", map.count());
       std::vector<u64> mpidrs(map.mpidrs().begin(), map.mpidrs().end());
       rules.expect(mpidrs[0] == 0, "the boot CPU is not number 0");
       std::ranges::sort(mpidrs);
@@ -149,11 +157,70 @@ void check_memory(Rules& rules, const mm::MemoryMap& map, const mm::MapRules& li
   map.for_each_mappable([&](const PhysRange& range) { check_part(range, true, "mapped"); });
 }
 
+// What the kernel reserves before it reads the tree (kernel/read_machine.cpp).
+constexpr PhysRange kKernel{PhysAddr(0x40200000), 4_MiB};
+constexpr PhysRange kTree{PhysAddr(0x48000000), 1_MiB};
+
+/// Before `finalize`, which rounds no-map ranges into what is next to them.
 void check_initrd(Rules& rules, const PhysRange& initrd, const mm::MemoryMap& map) {
-  rules.expect(initrd.size <= ~u64{0} - initrd.start.value(), "the initrd wraps around");
-  map.for_each_free([&](const PhysRange& range) {
-    rules.expect(!range.overlaps(initrd), "a part of the initrd at {} is free", initrd.start);
-  });
+  if (initrd.empty()) return;
+  rules.expect(map.is_ram(initrd), "the initrd at {} is not RAM", initrd.start);
+  rules.expect(!initrd.overlaps(kKernel), "the initrd at {} overlaps the kernel", initrd.start);
+  rules.expect(!initrd.overlaps(kTree), "the initrd at {} overlaps the device tree", initrd.start);
+  rules.expect(!overlaps_a_reservation(map, initrd, true), "the initrd at {} overlaps no-map memory",
+               initrd.start);
+}
+
+/// What the loader placed.
+void check_kept(Rules& rules, const mm::MemoryMap& map, const PhysRange& initrd) {
+  for (const PhysRange& placed : {kKernel, kTree, initrd}) {
+    map.for_each_free([&](const PhysRange& range) {
+      rules.expect(!range.overlaps(placed), "a part of what the loader placed at {} is free", placed.start);
+    });
+  }
+  for (const PhysRange& bank : map.ram()) {
+    rules.expect(map.is_mappable(mm::intersection(bank, kKernel)), "the kernel at {} is not mapped",
+                 kKernel.start);
+  }
+}
+
+/// Whether `finalize` has a whole page to work with among the lowest `limit` bytes.
+bool has_whole_page(const mm::MemoryMap& map, const mm::MapRules& limits, u64 limit) {
+  for (const PhysRange& bank : map.ram()) {
+    PhysRange part = mm::intersection(bank, {PhysAddr(0), limits.physical_end.value()});
+    part.size = std::min(part.size, limit);
+    limit -= part.size;
+    if (!mm::trimmed_inward(part, limits.page_size).empty()) return true;
+  }
+  return false;
+}
+
+/// `limit` is `mem=`; all there is where it is not given.
+void check_finalized(Rules& rules, mm::MemoryMap map, const mm::MapRules& limits, std::optional<u64> limit,
+                     const PhysRange& initrd) {
+  // A limit cuts the three things that the loader placed out of their banks: then the table may be too small.
+  const bool may_overflow = limit && map.ram().size() + 3 > mm::MemoryMap::kMaxBanks;
+  const bool must_succeed = has_whole_page(map, limits, limit.value_or(~u64{0}));
+  if (limit) map.limit(*limit);
+  if (const auto finalized = map.finalize(limits); !finalized) {
+    const Error error = finalized.error().error;
+    rules.expect(error == Error::no_memory ? may_overflow : !must_succeed, "finalize gives up: {}",
+                 to_string(error));
+    return;
+  }
+  check_memory(rules, map, limits);
+  check_kept(rules, map, initrd);
+  if (rules.broken()) return;
+
+  // As where RAM is not there: half of the last bank, then all of the first.
+  const PhysRange last = map.ram().back();
+  const u64 kept = align_down(last.size / 2, limits.page_size);
+  if (kept == 0) return;
+  map.leave_out({last.start + kept, last.size - kept});
+  check_memory(rules, map, limits);
+  if (map.ram().size() == 1) return;
+  map.leave_out(map.ram().front());
+  check_memory(rules, map, limits);
 }
 
 }  // namespace
@@ -162,7 +229,7 @@ std::optional<std::string> check_command_line(std::string_view text) {
   Rules rules;
   Notes notes;
   const KernelOptions options = parse_command_line(text, notes);
-  check_notes(rules, notes.text());
+  check_notes(rules, notes.text(), kMostNotesPerCharacter * text.size());
   rules.expect(is_inside(options.run, text), "run= is not of the command line");
   rules.expect(options.selftest == "*" || is_inside(options.selftest, text),
                "selftest= is not of the command line");
@@ -187,8 +254,10 @@ std::optional<std::string> check_device_tree(std::span<const u8> tree) {
   Machine machine;
   mm::MemoryMap memory;
   Notes notes;
+  memory.reserve(kKernel, mm::ReservationKind::kernel);
+  memory.reserve(kTree, mm::ReservationKind::device_tree);
   const Result<> parsed = parse_device_tree(copy, machine, memory, notes);
-  check_notes(rules, notes.text());
+  check_notes(rules, notes.text(), kMostTreeNotes);
   check_machine(rules, machine);
   rules.expect(parsed || !notes.text().empty(), "refused without a reason");
   if (!parsed || rules.broken()) return rules.broken();
@@ -196,18 +265,12 @@ std::optional<std::string> check_device_tree(std::span<const u8> tree) {
   check_cpus(rules, machine);
   if (rules.broken()) return rules.broken();
   if (auto broken = check_command_line(machine.boot_arguments())) return broken;
+  check_initrd(rules, machine.initrd, memory);
   for (const mm::MapRules& limits : {mm::MapRules{4096, u64{1} << 46, PhysAddr(u64{1} << 44)},
                                      mm::MapRules{16384, u64{1} << 46, PhysAddr(u64{1} << 48)},
                                      mm::MapRules{65536, u64{1} << 46, mm::kPhysicalEnd}}) {
-    for (const u64 limit : {u64{0}, 256_MiB}) {
-      mm::MemoryMap map = memory;
-      // As the kernel does it: its image and the tree are reserved, whatever the tree says of that place.
-      map.reserve({PhysAddr(0x40200000), 4_MiB}, mm::ReservationKind::kernel);
-      map.reserve({PhysAddr(0x48000000), 1_MiB}, mm::ReservationKind::device_tree);
-      if (limit != 0) map.limit(limit);
-      if (!map.finalize(limits)) continue;
-      check_memory(rules, map, limits);
-      check_initrd(rules, machine.initrd, map);
+    for (const auto limit : {std::optional<u64>(), std::optional<u64>(256_MiB)}) {
+      check_finalized(rules, memory, limits, limit, machine.initrd);
       if (rules.broken()) return rules.broken();
     }
   }
