@@ -12,16 +12,20 @@ namespace atl {
 /// something that there is not.
 class CommandResult {
  public:
-  constexpr CommandResult(unsigned failed) : value_(failed) {}
-  static constexpr CommandResult refused() { return {kRefused}; }
+  constexpr CommandResult(unsigned failed) : failed_(failed) {}
+  static constexpr CommandResult refused() {
+    CommandResult result(0);
+    result.is_refused_ = true;
+    return result;
+  }
 
-  constexpr bool is_refused() const { return (value_ & kRefused) != 0; }
-  constexpr unsigned failed() const { return value_ & ~kRefused; }
+  constexpr bool is_refused() const { return is_refused_; }
+  constexpr unsigned failed() const { return failed_; }
   friend constexpr bool operator==(const CommandResult&, const CommandResult&) = default;
 
  private:
-  static constexpr unsigned kRefused = 1u << 31;
-  unsigned value_;
+  unsigned failed_;
+  bool is_refused_ = false;
 };
 
 struct Command {
