@@ -116,7 +116,8 @@ CommandResult percpu_memory(std::string_view arguments) {
 
 CommandResult selftest(std::string_view arguments) {
   const std::string_view pattern = arguments.empty() ? g_selftest_pattern : arguments;
-  return run_selftests({__selftests_start, __selftests_end}, pattern).failed;
+  const SelftestSummary summary = run_selftests({__selftests_start, __selftests_end}, pattern);
+  return summary.is_empty() ? CommandResult::refused() : summary.failed;
 }
 
 CommandResult poweroff(std::string_view) {

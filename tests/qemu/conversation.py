@@ -35,6 +35,7 @@ _EDITED: tuple[tuple[str, Optional[str]], ...] = (
     ("ptdump 1000", None),
     ("ptdump x", None),
     ("panic no-such-way", None),
+    ("selftest no-such", None),
 )
 _ENDS = ("\r", "\n", "\r\n")
 
