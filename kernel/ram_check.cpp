@@ -1,6 +1,7 @@
 #include "kernel/ram_check.hpp"
 
 #include "arch/mmu.hpp"
+#include "kernel/boot_require.hpp"
 #include "kernel/boot_root.hpp"
 #include "lib/format.hpp"
 #include "mm/layout.hpp"
@@ -19,10 +20,11 @@ bool holds(VirtAddr word, u32 value) {
 
 bool is_memory(PhysAddr word) {
   const VirtRange window = KernelLayout::kFixProbe;
-  const auto mapping = map_in_boot_root(window, {word, sizeof(u32)}, arch::kKernelData);
-  if (!mapping) return false;
-  const auto before = arch::probe_read(*mapping);
-  const bool held = before && holds(*mapping, ~*before) && holds(*mapping, *before);
+  // What cannot be mapped has not been tried, and says nothing about the memory.
+  const VirtAddr mapped =
+      require(map_in_boot_root(window, {word, sizeof(u32)}, arch::kKernelData), "RAM check");
+  const auto before = arch::probe_read(mapped);
+  const bool held = before && holds(mapped, ~*before) && holds(mapped, *before);
   unmap_from_boot_root(window);
   return held;
 }
