@@ -29,6 +29,8 @@ function drop_to_el1
   isb
   ret
 0:
+  adr_l x0, el2_vectors         // before all that could be undefined here
+  msr vbar_el2, x0
   ldr x0, =SCTLR_EL2_RES1       // while HCR_EL2 still says whose tables these are
   msr sctlr_el2, x0
   isb
@@ -81,10 +83,10 @@ function drop_to_el1
   orr x0, x0, x1
   msr s3_4_c12_c9_5, x0
   isb
+  mrs x0, s3_4_c12_c9_5
+  tbz x0, #0, 5f                // SRE does not stick on a CPU with its GIC in another mode; ICH_* are undefined then
   msr s3_4_c12_c11_0, xzr       // ICH_HCR_EL2
 5:
-  adr_l x0, el2_vectors
-  msr vbar_el2, x0
   mov x0, #SPSR_EL1H
   msr spsr_el2, x0
   msr elr_el2, x30
@@ -92,10 +94,14 @@ function drop_to_el1
 end_function drop_to_el1
 
 // Nobody else lives at EL2, so an HVC comes here, with the MMU off at this level. It is no call of any firmware, and
-// says so as the SMC calling convention has it.
+// says so as the SMC calling convention has it. What EL2 itself takes, the first half, is a fault of drop_to_el1.
   .balign 2048
 function el2_vectors
-  .rept 16
+  .rept 8
+  .balign 128
+  b park
+  .endr
+  .rept 8
   .balign 128
   b answer
   .endr
