@@ -36,19 +36,17 @@ bool arrives(percpu::Event event) {
 arch::GicRegisters map_gic(const GicDescription& gic) {
   static constinit std::array<VirtRange, GicDescription::kMaxRegions> regions{};
   const VirtRange distributor = require(mm::map_device(gic.distributor), "GIC distributor");
-  if (gic.version == GicDescription::Version::v2) {
-    return {.version = arch::GicVersion::v2,
-            .distributor = distributor,
-            .cpu_interface = require(mm::map_device(gic.cpu_interface), "GIC CPU interface"),
-            .redistributor_regions = {}};
+  VirtRange cpu_interface;
+  if (gic.version == arch::GicVersion::v2) {
+    cpu_interface = require(mm::map_device(gic.cpu_interface), "GIC CPU interface");
   }
   usize count = 0;
   for (const PhysRange& region : gic.redistributors()) {
     regions[count++] = require(mm::map_device(region), "GIC redistributors");
   }
-  return {.version = arch::GicVersion::v3,
+  return {.version = *gic.version,
           .distributor = distributor,
-          .cpu_interface = {},
+          .cpu_interface = cpu_interface,
           .redistributor_regions = std::span(regions).first(count),
           .redistributor_stride = gic.redistributor_stride};
 }
@@ -56,9 +54,7 @@ arch::GicRegisters map_gic(const GicDescription& gic) {
 }  // namespace
 
 void start_interrupts(const Machine& machine) {
-  if (machine.gic.version == GicDescription::Version::none) {
-    panic("boot: the device tree names no GICv2 or GICv3");
-  }
+  if (!machine.gic.version) panic("boot: the device tree names no GICv2 or GICv3");
   const arch::GicRegisters registers = map_gic(machine.gic);
   require(arch::interrupts_init(registers, cpu_map().mpidrs()), "GIC");
   require(arch::interrupts_init_cpu(0), "the boot CPU's part of the GIC");

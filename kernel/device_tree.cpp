@@ -29,7 +29,7 @@ class Parser {
   void read_boot_arguments();
   void read_cpu();
   void read_psci();
-  void read_gic(GicDescription::Version version);
+  void read_gic(arch::GicVersion version);
   void read_timer();
   void read_stdout_path();
   void read_uart();
@@ -111,9 +111,9 @@ void Parser::visit_node() {
   if (!node_.enabled() || !node_.property("compatible").exists()) return;
 
   if (node_.compatible("arm,pl011") || node_.compatible("arm,sbsa-uart")) return read_uart();
-  if (node_.compatible("arm,gic-v3")) return read_gic(GicDescription::Version::v3);
+  if (node_.compatible("arm,gic-v3")) return read_gic(arch::GicVersion::v3);
   for (const char* gic : {"arm,cortex-a15-gic", "arm,gic-400", "arm,cortex-a7-gic", "arm,cortex-a9-gic"}) {
-    if (node_.compatible(gic)) return read_gic(GicDescription::Version::v2);
+    if (node_.compatible(gic)) return read_gic(arch::GicVersion::v2);
   }
   if (node_.compatible("arm,armv8-timer") || node_.compatible("arm,armv7-timer")) return read_timer();
   if (node_.compatible("arm,psci-1.0") || node_.compatible("arm,psci-0.2") || node_.compatible("arm,psci")) {
@@ -186,8 +186,8 @@ void Parser::read_psci() {
   }
 }
 
-void Parser::read_gic(GicDescription::Version version) {
-  if (machine_.gic.version != GicDescription::Version::none) {
+void Parser::read_gic(arch::GicVersion version) {
+  if (machine_.gic.version) {
     return notes_.note("{} is a second interrupt controller; ignored", node_name());
   }
   GicDescription gic;
@@ -195,7 +195,7 @@ void Parser::read_gic(GicDescription::Version version) {
   if (!distributor) return;
   gic.distributor = *distributor;
 
-  if (version == GicDescription::Version::v2) {
+  if (version == arch::GicVersion::v2) {
     const auto interface = device_registers(1);
     if (!interface) return;
     gic.cpu_interface = *interface;

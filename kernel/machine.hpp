@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "arch/firmware.hpp"
+#include "arch/interrupts.hpp"
 #include "lib/address.hpp"
 #include "lib/config.hpp"
 #include "lib/types.hpp"
@@ -22,11 +23,10 @@ struct CpuDescription {
 };
 
 struct GicDescription {
-  enum class Version : u8 { none, v2, v3 };
   /// One region a socket or die is the rule (QEMU's virt has two from 124 CPUs on); 16 leaves room.
   static constexpr usize kMaxRegions = 16;
 
-  Version version = Version::none;
+  std::optional<arch::GicVersion> version;  ///< nullopt: the tree names none
   PhysRange distributor;
   PhysRange cpu_interface;                       ///< GICv2 only
   std::array<PhysRange, kMaxRegions> regions{};  ///< GICv3 redistributors, in device-tree order

@@ -85,10 +85,9 @@ void check_machine(Rules& rules, const Machine& machine) {
                  *machine.timer_irq);
   }
   const GicDescription& gic = machine.gic;
-  if (gic.version == GicDescription::Version::none) return;
+  if (!gic.version) return;
   check_device(rules, "the GIC distributor", gic.distributor);
-  if (gic.version == GicDescription::Version::v2)
-    check_device(rules, "the GIC CPU interface", gic.cpu_interface);
+  if (gic.version == arch::GicVersion::v2) check_device(rules, "the GIC CPU interface", gic.cpu_interface);
   rules.expect(gic.region_count <= GicDescription::kMaxRegions, "{} redistributor regions", gic.region_count);
   for (const PhysRange& region : gic.redistributors())
     check_device(rules, "a GIC redistributor region", region);

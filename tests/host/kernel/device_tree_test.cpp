@@ -15,7 +15,7 @@ TEST_F(DeviceTree, ReadsQemusPlainMachine) {
   EXPECT_EQ(machine_.cpu_count, 1u);
   EXPECT_EQ(machine_.cpus[0].affinity, 0u);
   EXPECT_EQ(machine_.psci, arch::PsciConduit::hvc);
-  EXPECT_EQ(machine_.gic.version, GicDescription::Version::v3);
+  EXPECT_EQ(machine_.gic.version, arch::GicVersion::v3);
   EXPECT_EQ(machine_.gic.distributor, range(0x8000000, 0x10000));
   ASSERT_EQ(machine_.gic.region_count, 1u);
   EXPECT_EQ(machine_.gic.regions[0], range(0x80a0000, 0xf60000));
@@ -71,7 +71,7 @@ TEST_F(DeviceTree, CpusBeyondTheRoomAreCountedAndLeftOut) {
 
 TEST_F(DeviceTree, Case4_GicVersion2IsTheDefaultOfVirt) {
   ASSERT_TRUE(parse(Tree::board("qemu-gicv2")));
-  EXPECT_EQ(machine_.gic.version, GicDescription::Version::v2);
+  EXPECT_EQ(machine_.gic.version, arch::GicVersion::v2);
   EXPECT_EQ(machine_.gic.cpu_interface, range(0x8010000, 0x10000));
   EXPECT_EQ(machine_.gic.region_count, 0u);
   EXPECT_EQ(machine_.cpu_count, 8u);
