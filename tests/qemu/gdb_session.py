@@ -73,6 +73,9 @@ def at_the_prompt(qemu: Qemu, build: Build, cpus: int) -> list[str]:
         ("atoll-percpu 0 no_such", r"no per-CPU variable no_such: there are .*cpu_number"),
         (f"atoll-bt {cpus}", f"no CPU {cpus} runs the kernel: `atoll-cpus`"),
         ("atoll-walk 0", "^usage: atoll-walk CPU ADDRESS$"),
+        # The image is kept, but not beyond the file's next build.
+        ("python from tools.gdb import kernel; old = kernel.image(); kept = kernel.image() is old; old.built -= 1; "
+         "print(kept, kernel.image() is old)", "^True False$"),
     ]
     session, problems = _run(qemu, build, expected)
     frames = {command: re.findall(r"^  physical (0x\w+)$", output, re.MULTILINE)

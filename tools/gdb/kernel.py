@@ -36,6 +36,7 @@ class Image:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.built = path.stat().st_mtime_ns
         self.elf = Elf(path)
         self._per_cpu: Optional[dict[str, gdb.Value]] = None
         self._regions: Optional[list[tuple[int, int, str]]] = None
@@ -94,7 +95,7 @@ def image() -> Image:
     if name is None:
         raise gdb.GdbError("no kernel is loaded: `file build/<configuration>/atoll.elf`")
     path = Path(name)
-    if _image is None or _image.path != path:
+    if _image is None or (_image.path, _image.built) != (path, path.stat().st_mtime_ns):
         _image = Image(path)
     return _image
 
