@@ -21,8 +21,8 @@ inline constexpr u64 kPeripheralId2 = 0xffe8;
 /// 64 bits for each SPI: the affinity it goes to, laid out as in MPIDR_EL1.
 constexpr u64 route_register(u32 intid) { return 0x6000 + u64{8} * intid; }
 
-/// GICD_CTLR. The positions are the same with one Security state and in the Non-secure view of two, but for bits 0
-/// and 6, which the latter does not have.
+/// GICD_CTLR. The positions are the same with one Security state and in the Non-secure view of two, but for bit 6,
+/// which the latter does not have, and bit 0, which there enables Group 1 without affinity routing: not written.
 inline constexpr u32 kEnableGroup0 = 1 << 0;
 inline constexpr u32 kEnableGroup1 = 1 << 1;
 inline constexpr u32 kAffinityRouting = 1 << 4;

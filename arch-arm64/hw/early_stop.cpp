@@ -96,6 +96,9 @@ early_misplaced_why:
 
 // Pages of the image are pages of memory: off a page boundary it cannot be mapped. Any page boundary will do, where the
 // boot protocol asks for more.
+// head.S has used adrp before this. Off a 4 KiB boundary its addresses are wrong by less than 4 KiB, up or down, but
+// aligned as they were linked. So SP, the cleared BSS and CPU 0's unit lie a little beside their places. That hits data
+// of the image alone: the code is further away, and behind the stack come the early tables. Nobody misses it here.
 extern "C" void early_require_place() {
   const u64 address = load_address();
   if (!is_aligned(address, kPageSize)) refuse_place(address);

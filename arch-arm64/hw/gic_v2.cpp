@@ -74,6 +74,8 @@ Acknowledgement GicV2::acknowledge(gic::Group group) {
     const u32 pending = AcknowledgedInterrupt(cpu_interface_.read32(cpu_interface::kHighestPending)).intid();
     if (pending >= gic::kSgiCount || fiq_sgis_.group_of(pending) != gic::Group::fiq) return {};
   }
+  // For an IRQ GICC_IAR may give the FIQ that came since, whose exception then finds nothing and is reported as
+  // foreign. It does not come to that: the only FIQ is `Ipi::stop`, and its handler never returns.
   const AcknowledgedInterrupt taken(cpu_interface_.read32(cpu_interface::kAcknowledge));
   // What an SGI's sender stored before it is visible from here on.
   asm volatile("dsb sy" ::: "memory");

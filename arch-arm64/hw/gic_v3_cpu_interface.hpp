@@ -6,7 +6,7 @@
 
 namespace atl::arch::gic::v3::cpu_interface {
 
-/// ICC_SRE_EL1.SRE, before all else here. Where EL2 exists it has set ICC_SRE_EL2.Enable (hw/head.S).
+/// ICC_SRE_EL1.SRE, before all else here. Where EL2 exists it has set ICC_SRE_EL2.Enable (hw/el2.S).
 inline void use_system_registers() {
   ATOLL_WRITE_SYSREG("S3_0_C12_C12_5", ATOLL_READ_SYSREG("S3_0_C12_C12_5") | 1);
   asm volatile("isb" ::: "memory");

@@ -24,8 +24,8 @@ enum class TrapKind : u8 { synchronous, irq, fiq, serror };
 
 /// What `hw/` calls for everything that is not a device interrupt: faults, BRK, SError, unexpected vectors;
 /// not for instructions with a fixup, nor for spurious translation faults, which just return. IRQs are masked on
-/// entry and must be on return; an NMI may come. Returning resumes the interrupted code with the frame's registers
-/// (SP excepted); after a stack overflow it halts the CPU.
+/// entry and must be on return; an NMI may come, but for an FIQ's handler, which has FIQs masked. Returning resumes
+/// the interrupted code with the frame's registers (SP excepted); after a stack overflow it halts the CPU.
 /// Runs on the interrupted stack, or on this CPU's emergency stack after a stack overflow.
 /// `stack_overflow` is set in that case; then `frame` holds the original fault's registers.
 using TrapHandler = void (*)(TrapFrame& frame, TrapKind kind, bool stack_overflow);
