@@ -74,11 +74,12 @@ void on_stop() {
   arch::halt();
 }
 
-/// For a CPU that panics after another one. The SGI that is to stop it, or has been sent already, is still taken if it
-/// is an NMI: where it stayed pending WFI would not wait, and 159 such CPUs would leave the report no host to run on.
+/// For a CPU that panics after another one. The SGI that is to stop it stays pending, or comes yet: if WFI did not wait
+/// for that, 159 such CPUs would leave the report no host to run on.
 [[noreturn]] void stop_here() {
   note_stopped();
-  for (;;) arch::wait_for_interrupt();
+  arch::interrupts_shut_out();
+  arch::halt();
 }
 
 CpuSet still_running(const CpuSet& cpus) {

@@ -30,6 +30,9 @@ class Gic {
   /// but that does not answer.
   virtual Result<> init_cpu(unsigned cpu) = 0;
 
+  /// No priority is let through to the calling CPU. Also before `init_cpu`, but after `init`.
+  virtual void shut_out() = 0;
+
   /// `irq` below `interrupt_count`. SGIs and PPIs: of the calling CPU. SPIs: enabling routes to that CPU.
   virtual void enable(IrqNumber irq) = 0;
   virtual void disable(IrqNumber irq) = 0;

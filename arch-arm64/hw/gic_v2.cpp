@@ -53,6 +53,8 @@ void GicV2::enable_cpu_interface() {
   cpu_interface_.write32(cpu_interface::kControl, control);
 }
 
+void GicV2::shut_out() { cpu_interface_.write32(cpu_interface::kPriorityMask, 0); }
+
 void GicV2::enable(IrqNumber irq) {
   if (irq >= gic::kFirstSpi) {
     // A byte, because a neighbour's may be written by another CPU.

@@ -10,6 +10,7 @@ class GicV2 final : public Gic {
  public:
   Result<> init(const GicRegisters& registers, std::span<const u64> mpidrs) override;
   Result<> init_cpu(unsigned cpu) override;
+  void shut_out() override;
   void enable(IrqNumber irq) override;
   void disable(IrqNumber irq) override;
   Acknowledgement acknowledge(gic::Group group) override;

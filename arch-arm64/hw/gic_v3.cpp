@@ -71,6 +71,11 @@ Result<> GicV3::init_cpu(unsigned cpu) {
   return {};
 }
 
+void GicV3::shut_out() {
+  cpu_interface::use_system_registers();
+  cpu_interface::mask_all();
+}
+
 void GicV3::enable(IrqNumber irq) {
   if (irq >= gic::kFirstSpi) {
     distributor_.write64(distributor::route_register(irq), Affinity::of_mpidr(mpidr()).value());

@@ -15,6 +15,7 @@ class GicV3 final : public Gic {
   Result<> init(const GicRegisters& registers, std::span<const u64> mpidrs) override;
   /// `not_found` if no frame carries its affinity, `timed_out` if it stays asleep.
   Result<> init_cpu(unsigned cpu) override;
+  void shut_out() override;
   void enable(IrqNumber irq) override;
   void disable(IrqNumber irq) override;
   Acknowledgement acknowledge(gic::Group group) override;

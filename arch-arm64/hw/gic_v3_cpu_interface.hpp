@@ -39,6 +39,12 @@ inline void enable(bool group0) {
   asm volatile("isb" ::: "memory");
 }
 
+/// No priority is let through.
+inline void mask_all() {
+  ATOLL_WRITE_SYSREG("S3_0_C4_C6_0", 0);  // ICC_PMR_EL1
+  asm volatile("isb" ::: "memory");
+}
+
 /// ICC_IAR0_EL1 or ICC_IAR1_EL1. The DSB makes the acknowledgement's effect, and what an SGI's sender stored, visible
 /// to what follows, also when no new exception lies between.
 inline u32 acknowledge(Group group) {

@@ -55,6 +55,10 @@ Result<> interrupts_init_cpu(unsigned cpu) {
   return {};
 }
 
+void interrupts_shut_out() {
+  if (controller != nullptr) controller->shut_out();
+}
+
 bool has_nmi() { return controller != nullptr && controller->fiq_sgis().any(); }
 
 Result<> irq_set_handler(IrqNumber irq, IrqHandler handler) {

@@ -99,6 +99,7 @@ def _panics() -> list[Boot]:
         overflow("64k", 64 * 1024),
         panic("panic-together", "4k", "panic together", together),
         panic("panic-together-160", "4k", "panic together", together, smp="160"),
+        panic("panic-together-secure-160", "4k", "panic together", together, smp="160", options="secure=on"),
         panic("panic-masked", "4k", "panic masked", masked),
         panic("panic-masked-gic2", "64k", "panic masked", masked, gic="2"),
         panic("panic-masked-secure", "16k", "panic masked", out_of_reach, options="secure=on"),

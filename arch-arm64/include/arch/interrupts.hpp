@@ -47,6 +47,10 @@ Result<> interrupts_init(const GicRegisters& registers, std::span<const u64> mpi
 /// interface. FIQs are unmasked then. `not_found`: the CPU has no such part.
 Result<> interrupts_init_cpu(unsigned cpu);
 
+/// Nothing is signalled to the calling CPU any more: what is pending stays so, and does not keep it from waiting for
+/// interrupts. For good, and in any state of the CPU.
+void interrupts_shut_out();
+
 /// PPIs are enabled on the calling CPU only; SPIs are routed to it. `out_of_range`: no PPI or SPI of this
 /// controller. `already_exists`: the line has a handler, which it keeps. A line that fires without a handler is
 /// disabled, with a message; so the handler comes first.
