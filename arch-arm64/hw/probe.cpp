@@ -24,11 +24,7 @@ bool probe_write(VirtAddr va, u32 value) {
   asm volatile(
       "0: str %w[value], [%[address]]\n"
       "   mov %[done], #1\n"
-      "1:\n"
-      ".pushsection .fixup_table, \"a\"\n"
-      ".balign 8\n"
-      ".quad 0b, 1b\n"
-      ".popsection"
+      "1:\n" ATOLL_FIXUP("0b", "1b")
       : [done] "+&r"(done)
       : [value] "r"(value), [address] "r"(va.value())
       : "memory");

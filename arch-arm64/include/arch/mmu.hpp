@@ -35,7 +35,8 @@ std::optional<PhysAddr> translate(VirtAddr va);
 /// Reads the 32-bit word at `va` as any other access would, through the TLB; nothing if that faults. `translate`
 /// walks the tables afresh, so only this shows what a CPU still holds. Any context.
 std::optional<u32> probe_read(VirtAddr va);
-/// Writes it; whether that did not fault at once. Any context.
+/// Writes it; whether that did not fault at once. Any context. What the memory system says of a store may come later,
+/// as an SError, which ends in a panic, or not at all: so only where a read has answered, and read back.
 bool probe_write(VirtAddr va, u32 value);
 
 /// Broadcast TLB maintenance, complete (dsb ish; isb) on return. On TCG each costs every vCPU.
