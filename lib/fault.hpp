@@ -56,6 +56,8 @@ enum class Fault : u8 {
   stop_not_handled,             ///< a CPU that is told to stop by a panic goes on
   reservation_dropped,          ///< a reservation that finds the table full is forgotten
   no_map_hides_kernel,          ///< `no-map` over the kernel image is obeyed
+  no_map_lifted_whole,          ///< one byte of `no-map` over the kernel, and all of it is mapped
+  join_hides_initrd,            ///< two reservations become a `no-map` over the initrd between them
   vast_bank_dropped,            ///< a bank that exceeds 52 bits is left out, not clipped
   initrd_unchecked,             ///< the initrd is taken wherever it lies
   gic_left_in_ram,              ///< registers inside a bank stay RAM

@@ -58,8 +58,22 @@ void MemoryMap::reserve(PhysRange range, ReservationKind kind, std::string_view 
   if (++reservation_count_ > kMaxReservations) join_closest_reservations();
 }
 
-/// Of the pairs that follow one another: between those there is no third, so a gap that is joined holds nothing
-/// that the loader placed.
+/// Whether reservations `i` and `i + 1`, made one, would be a `no_map` over something that the loader placed: it may
+/// begin before both and reach into the gap.
+bool MemoryMap::join_hides_placed(usize i) const {
+  if constexpr (kFault == Fault::join_hides_initrd) return false;
+  const Reservation& first = reservations_[i];
+  const Reservation& second = reservations_[i + 1];
+  if (first.kind != ReservationKind::no_map && second.kind != ReservationKind::no_map) return false;
+  const PhysAddr end = std::max(first.range.end(), second.range.end());
+  const PhysRange joined{first.range.start, end - first.range.start};
+  return std::ranges::any_of(reservations(), [&](const Reservation& r) {
+    return placed_by_loader(r.kind) && r.range.overlaps(joined);
+  });
+}
+
+/// Of the pairs that follow one another, the one with the smallest gap. If each join hides something of the loader's,
+/// one does: the kernel stays mapped all the same, and an initrd that is not is ignored.
 void MemoryMap::join_closest_reservations() {
   if constexpr (kFault == Fault::reservation_dropped) {
     --reservation_count_;
@@ -71,9 +85,14 @@ void MemoryMap::join_closest_reservations() {
     return next > end ? next - end : 0;
   };
   usize closest = kMaxReservations;
+  bool closest_hides = true;
   for (usize i = 0; i + 1 < reservation_count_; ++i) {
     if (placed_by_loader(reservations_[i].kind) || placed_by_loader(reservations_[i + 1].kind)) continue;
-    if (closest == kMaxReservations || gap(i) < gap(closest)) closest = i;
+    const bool hides = join_hides_placed(i);
+    const bool better = hides == closest_hides ? gap(i) < gap(closest) : closest_hides;
+    if (closest != kMaxReservations && !better) continue;
+    closest = i;
+    closest_hides = hides;
   }
   ATOLL_ASSERT(closest < kMaxReservations);  // the loader places three things, so others are neighbours
   Reservation& first = reservations_[closest];
@@ -95,7 +114,7 @@ Result<> MemoryMap::finalize(const MapRules& rules) {
   ATOLL_ASSERT(!finalized_);
   rules_ = rules;
   round_reservations_outward();
-  keep_kernel_mapped();
+  collect_unmapped();
 
   const u64 added = ram_.bytes();
   ram_.keep_only({PhysAddr(0), rules.physical_end.value()});
@@ -122,13 +141,17 @@ void MemoryMap::round_reservations_outward() {
   }
 }
 
-void MemoryMap::keep_kernel_mapped() {
-  if constexpr (kFault == Fault::no_map_hides_kernel) return;
-  for (usize i = 0; i < reservation_count_; ++i) {
-    Reservation& r = reservations_[i];
-    if (r.kind == ReservationKind::no_map && overlaps(r.range, ReservationKind::kernel)) {
-      r.kind = ReservationKind::reserved;
+void MemoryMap::collect_unmapped() {
+  // Neither can fail: there is room for as many as there are reservations, and for the one hole that the kernel makes.
+  for (const Reservation& r : reservations()) {
+    if constexpr (kFault == Fault::no_map_lifted_whole) {
+      if (overlaps(r.range, ReservationKind::kernel)) continue;
     }
+    if (r.kind == ReservationKind::no_map) ATOLL_ASSERT(unmapped_.insert(r.range).has_value());
+  }
+  if constexpr (kFault == Fault::no_map_hides_kernel) return;
+  for (const Reservation& r : reservations()) {
+    if (r.kind == ReservationKind::kernel) ATOLL_ASSERT(unmapped_.remove(r.range).has_value());
   }
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string_view>
 
@@ -65,7 +66,7 @@ struct MapRules {
 class MemoryMap {
  public:
   // 64 banks occur, and a hole may halve each of them. Firmware reserves a few dozen
-  // ranges at most. Together less than 9 KiB, all zero at first, so of BSS.
+  // ranges at most. Together less than 11 KiB, all zero at first, so of BSS.
   static constexpr usize kMaxBanks = 128;
   static constexpr usize kMaxReservations = 128;
 
@@ -85,15 +86,16 @@ class MemoryMap {
 
   /// Withholds `range`, RAM or not, from `for_each_free`. What lies beyond 52 bits is cut off. Where
   /// kMaxReservations are recorded already, the two neighbours that are closest to each other become one:
-  /// more is withheld than was asked for, never less. What the loader placed is not joined with anything.
+  /// more is withheld than was asked for, never less. What the loader placed is not joined with anything, and no
+  /// `no_map` is drawn over it as long as another pair is left.
   void reserve(PhysRange range, ReservationKind kind, std::string_view name = {});
 
   /// Uses only the lowest `bytes` of RAM (`mem=`), and what the loader placed above them: kernel,
   /// initrd and device tree.
   void limit(u64 bytes);
 
-  /// Ends the filling; nothing may be added after it. A `no_map` over the kernel becomes `reserved`: it could
-  /// not run without its own memory. `no_memory`: a bank that a limit cuts up does not fit the table.
+  /// Ends the filling; nothing may be added after it. A `no_map` over the kernel counts for what is outside the
+  /// kernel: it could not run without its own memory. `no_memory`: a bank that a limit cuts up does not fit the table.
   /// `not_found`: no whole page of RAM is left.
   [[nodiscard]] Result<> finalize(const MapRules& rules);
 
@@ -137,24 +139,24 @@ class MemoryMap {
   /// What the linear map maps: RAM without the `no_map` reservations.
   template <class Visit>
   void for_each_mappable(Visit visit) const {
-    for_each_outside([](const Reservation& r) { return r.kind == ReservationKind::no_map; }, visit);
+    for_each_outside(unmapped_.ranges(), visit);
   }
   /// RAM without any reservation.
   template <class Visit>
   void for_each_free(Visit visit) const {
-    for_each_outside([](const Reservation&) { return true; }, visit);
+    for_each_outside(std::views::transform(reservations(), &Reservation::range), visit);
   }
 
  private:
-  /// Reservations ascend by start, so all that ends a run [cursor, …) of a bank comes before
+  /// The holes ascend by start, so all that ends a run [cursor, …) of a bank comes before
   /// whatever begins after it.
-  template <class Applies, class Visit>
-  void for_each_outside(Applies applies, Visit visit) const {
+  template <class Holes, class Visit>
+  void for_each_outside(const Holes& holes, Visit visit) const {
     for (const PhysRange& bank : ram()) {
       PhysRange rest = bank;
-      for (const Reservation& r : reservations()) {
-        const PhysRange hole = intersection(rest, r.range);
-        if (hole.empty() || !applies(r)) continue;
+      for (const PhysRange& range : holes) {
+        const PhysRange hole = intersection(rest, range);
+        if (hole.empty()) continue;
         if (hole.start > rest.start) visit(PhysRange{rest.start, hole.start - rest.start});
         rest = {hole.end(), rest.end() - hole.end()};
       }
@@ -164,11 +166,14 @@ class MemoryMap {
 
   void join_closest_reservations();
   void round_reservations_outward();
-  void keep_kernel_mapped();
+  bool join_hides_placed(usize i) const;
+  void collect_unmapped();
   Result<> apply_limit();
   void place_linear_map();
 
   RangeSet<kMaxBanks> ram_;
+  /// `no_map` outside the kernel, which makes one more hole at most.
+  RangeSet<kMaxReservations + 1> unmapped_;
   /// One more than stay: `reserve` adds, and then joins two.
   std::array<Reservation, kMaxReservations + 1> reservations_{};
   usize reservation_count_ = 0;
@@ -179,6 +184,6 @@ class MemoryMap {
   PhysAddr linear_base_;
   LeftOut left_out_;
 };
-static_assert(sizeof(MemoryMap) <= 9_KiB);
+static_assert(sizeof(MemoryMap) <= 11_KiB);
 
 }  // namespace atl::mm

@@ -113,9 +113,20 @@ void check_cpus(Rules& rules, const Machine& machine) {
   }
 }
 
-bool overlaps_a_reservation(const mm::MemoryMap& map, const PhysRange& range, bool only_no_map) {
+bool overlaps_a_reservation(const mm::MemoryMap& map, const PhysRange& range) {
+  return std::ranges::any_of(map.reservations(),
+                             [&](const mm::Reservation& r) { return r.range.overlaps(range); });
+}
+
+/// `no-map` that is mapped, and not the kernel's.
+bool overlaps_a_no_map(const mm::MemoryMap& map, const PhysRange& range) {
+  const auto is_kernel = [&](const PhysRange& part) {
+    return std::ranges::any_of(map.reservations(), [&](const mm::Reservation& r) {
+      return r.kind == mm::ReservationKind::kernel && r.range.contains(part);
+    });
+  };
   return std::ranges::any_of(map.reservations(), [&](const mm::Reservation& r) {
-    return (!only_no_map || r.kind == mm::ReservationKind::no_map) && r.range.overlaps(range);
+    return r.kind == mm::ReservationKind::no_map && !is_kernel(mm::intersection(r.range, range));
   });
 }
 
@@ -149,8 +160,8 @@ void check_memory(Rules& rules, const mm::MemoryMap& map, const mm::MapRules& li
   const auto check_part = [&](const PhysRange& range, bool only_no_map, const char* what) {
     rules.expect(map.is_ram(range) && !range.empty(), "{} {:#x} bytes at {} are not RAM", what, range.size,
                  range.start);
-    rules.expect(!overlaps_a_reservation(map, range, only_no_map), "{} {:#x} bytes at {} are reserved", what,
-                 range.size, range.start);
+    rules.expect(!(only_no_map ? overlaps_a_no_map : overlaps_a_reservation)(map, range),
+                 "{} {:#x} bytes at {} are reserved", what, range.size, range.start);
   };
   map.for_each_free([&](const PhysRange& range) { check_part(range, false, "free"); });
   map.for_each_mappable([&](const PhysRange& range) { check_part(range, true, "mapped"); });

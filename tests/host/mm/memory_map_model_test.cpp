@@ -30,16 +30,8 @@ class Oracle {
     first = align_down(first, page_units_);
     last = align_up(last, page_units_);
     std::fill(reserved_.begin() + first, reserved_.begin() + last, true);
-    if (kind == ReservationKind::no_map) no_maps_.emplace_back(first, last);
+    if (kind == ReservationKind::no_map) std::fill(no_map_.begin() + first, no_map_.begin() + last, true);
     if (kind == ReservationKind::kernel) std::fill(kernel_.begin() + first, kernel_.begin() + last, true);
-  }
-  /// When all is reserved: `no-map` holds where it does not touch the kernel.
-  void settle() {
-    for (const auto& [first, last] : no_maps_) {
-      const bool over_kernel =
-          std::find(kernel_.begin() + first, kernel_.begin() + last, true) != kernel_.begin() + last;
-      if (!over_kernel) std::fill(no_map_.begin() + first, no_map_.begin() + last, true);
-    }
   }
   void limit(usize units) {
     for (usize i = 0; i < kUnits; ++i) {
@@ -55,7 +47,7 @@ class Oracle {
     return pages([](usize) { return true; });
   }
   std::vector<bool> mappable() const {
-    return pages([this](usize i) { return !no_map_[i]; });
+    return pages([this](usize i) { return !no_map_[i] || kernel_[i]; });
   }
   std::vector<bool> free() const {
     return pages([this](usize i) { return !reserved_[i]; });
@@ -91,7 +83,6 @@ class Oracle {
   std::vector<bool> ram_ = std::vector<bool>(kUnits);
   std::vector<bool> reserved_ = std::vector<bool>(kUnits);
   std::vector<bool> no_map_ = std::vector<bool>(kUnits);
-  std::vector<std::pair<usize, usize>> no_maps_;
   std::vector<bool> kernel_ = std::vector<bool>(kUnits);
 };
 
@@ -118,7 +109,6 @@ TEST(MemoryMapModel, AgreesWithAnOracleOnRandomMaps) {
       map.reserve(Oracle::range_of(first, last), kind);
       oracle.reserve(first, last, kind);
     }
-    oracle.settle();
     if (random() % 3 == 0) {
       const usize units = random() % Oracle::kUnits;
       map.limit(units * Oracle::kUnit);

@@ -182,9 +182,9 @@ TEST(MemoryMap, Case12_NoMapOverTheKernelIsOnlyReserved) {
   map.reserve(range(1_GiB, 1_GiB + 2_MiB + 1), ReservationKind::no_map, "over");
   map.reserve(range(1_GiB + 8_MiB, 1_GiB + 9_MiB), ReservationKind::no_map, "beside");
   ASSERT_TRUE(map.finalize(rules(64_KiB)));
-  EXPECT_EQ(mappable_of(map), (std::vector{range(1_GiB, 1_GiB + 8_MiB), range(1_GiB + 9_MiB, 2_GiB)}))
-      << "no-map took the kernel's own memory";
-  EXPECT_TRUE(map.is_mappable(range(1_GiB + 2_MiB, 1_GiB + 3_MiB)));
+  EXPECT_TRUE(map.is_mappable(range(1_GiB + 2_MiB, 1_GiB + 3_MiB))) << "no-map took the kernel's own memory";
+  EXPECT_EQ(mappable_of(map), (std::vector{range(1_GiB + 2_MiB, 1_GiB + 8_MiB), range(1_GiB + 9_MiB, 2_GiB)}))
+      << "no-map beside the kernel is mapped";
   EXPECT_FALSE(map.is_mappable(range(1_GiB + 7_MiB, 1_GiB + 8_MiB + 1)));
   EXPECT_EQ(free_of(map).front(), range(1_GiB + 3_MiB, 1_GiB + 8_MiB));
 }
@@ -225,6 +225,35 @@ TEST(MemoryMap, Case12_ReservationsThatDoNotFitAreJoinedWithANeighbour) {
     EXPECT_TRUE(map.is_mappable(kernel));
     EXPECT_TRUE(map.is_mappable(initrd));
   }
+}
+
+/// A full table whose closest pair is a reservation within the initrd and a no-map behind it.
+TEST(MemoryMap, Case12_NoJoinHidesWhatTheLoaderPlaced) {
+  MemoryMap map;
+  ASSERT_TRUE(map.add_ram(range(1_GiB, 2_GiB)));
+  const PhysRange initrd = range(1_GiB + 8_MiB, 1_GiB + 9_MiB);
+  map.reserve(initrd, ReservationKind::initrd);
+  map.reserve(range(1_GiB + 9_MiB - 8_KiB, 1_GiB + 9_MiB - 4_KiB), ReservationKind::firmware);
+  map.reserve(range(1_GiB + 9_MiB, 1_GiB + 9_MiB + 4_KiB), ReservationKind::no_map);
+  for (u64 i = 3; i < MemoryMap::kMaxReservations + 1; ++i) {
+    const PhysAddr start{1_GiB + 16_MiB + i * 1_MiB};
+    map.reserve({start, 4_KiB}, i % 2 == 0 ? ReservationKind::no_map : ReservationKind::firmware);
+  }
+  EXPECT_EQ(map.joined_reservations(), 1u);
+  ASSERT_TRUE(map.finalize(rules(4_KiB)));
+  EXPECT_TRUE(map.is_mappable(initrd)) << "a join took the initrd out of the linear map";
+}
+
+TEST(MemoryMap, Case12_WhereEachJoinHidesTheKernelItStaysMapped) {
+  MemoryMap map;
+  ASSERT_TRUE(map.add_ram(range(1_GiB, 2_GiB)));
+  const PhysRange kernel = range(1_GiB + 512_MiB, 1_GiB + 514_MiB);
+  map.reserve(kernel, ReservationKind::kernel);
+  for (u64 i = 0; i < 2 * MemoryMap::kMaxReservations; ++i) {
+    map.reserve(range(1_GiB + i * 4_KiB, 1_GiB + 513_MiB), ReservationKind::no_map);
+  }
+  ASSERT_TRUE(map.finalize(rules(64_KiB)));
+  EXPECT_EQ(mappable_of(map), std::vector{range(1_GiB + 512_MiB, 2_GiB)});
 }
 
 TEST(MemoryMap, AReservationBeyondThePhysicalEndIsCutOff) {
