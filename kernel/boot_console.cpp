@@ -21,7 +21,6 @@ constinit std::optional<arch::IrqNumber> g_interrupt;
 
 /// Maps a UART's registers into `window`, if it is one; else says why it is not used, and leaves the window empty.
 std::expected<VirtAddr, const char*> find_uart(VirtRange window, PhysRange uart, bool identifies) {
-  if (mm::memory_map().overlaps_ram(uart)) return std::unexpected("lies in RAM");
   const auto mapping = map_in_boot_root(window, uart, arch::kKernelDevice);
   if (!mapping) return std::unexpected("cannot be mapped");
   if (arch::uart_answers(*mapping, identifies)) return *mapping;
@@ -45,6 +44,9 @@ void move_early_console(const KernelOptions& options) {
   if (!options.earlycon) return;
   // A window of its own: what is mapped stays as it is.
   const PhysRange registers{*options.earlycon, arch::kUartBytes};
+  if (mm::memory_map().overlaps_ram(registers)) {
+    return print("earlycon: the UART at {} lies in RAM; not used\n", registers.start);
+  }
   const auto uart = find_uart(KernelLayout::kFixEarlycon, registers, true);
   if (!uart) return print("earlycon: the UART at {} {}; not used\n", registers.start, uart.error());
   arch::uart_init(*uart);

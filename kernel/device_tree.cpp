@@ -9,9 +9,21 @@
 #include "kernel/fdt_memory.hpp"
 #include "kernel/fdt_notes.hpp"
 #include "kernel/fdt_walker.hpp"
+#include "lib/fault.hpp"
 
 namespace atl {
 namespace {
+
+/// What a device's registers take up, at least, and what their address is a multiple of: an access beside a mapping
+/// would be an abort, and so would a misaligned one.
+struct Need {
+  u64 align;
+  u64 bytes;
+};
+constexpr Need kGicV2Frame{4_KiB, 4_KiB};
+constexpr Need kGicV3Distributor{64_KiB, 64_KiB};
+constexpr Need kGicV3Redistributors{64_KiB, 128_KiB};
+constexpr Need kUart{4, 1};
 
 class Parser {
  public:
@@ -35,9 +47,9 @@ class Parser {
   void read_uart();
   int stdout_offset() const;
   void choose_console();
-  void keep_gic_out_of_ram();
+  void keep_registers_out_of_ram();
   std::optional<u32> resolve(const FdtInterrupt& interrupt);
-  std::optional<PhysRange> device_registers(usize index);
+  std::optional<PhysRange> device_registers(usize index, Need need);
 
   const void* fdt_;
   Machine& machine_;
@@ -59,6 +71,11 @@ class Parser {
   std::array<Uart, kMaxUarts> uarts_{};
   usize uart_count_ = 0;
   std::string_view stdout_path_;
+
+  /// Usable or not: each costs a search of the ranges of every bus above it.
+  usize uarts_seen_ = 0;
+  usize gics_seen_ = 0;
+  static constexpr usize kMaxGics = 16;
 };
 
 Result<> Parser::run() {
@@ -77,8 +94,12 @@ Result<> Parser::run() {
   }
   if (timer_interrupt_) machine_.timer_irq = resolve(*timer_interrupt_);
   choose_console();
-  keep_gic_out_of_ram();
+  keep_registers_out_of_ram();
   machine_.initrd = memory_.finish();
+  if (memory_.too_many()) {
+    notes_.conclude("more than {} banks and reservations", FdtMemory::kMaxEntries);
+    return fail(Error::bad_firmware_data);
+  }
   if (!memory_.has_ram()) {
     notes_.conclude("no usable memory node");
     return fail(Error::bad_firmware_data);
@@ -87,17 +108,28 @@ Result<> Parser::run() {
   return {};
 }
 
-void Parser::keep_gic_out_of_ram() {
+void Parser::keep_registers_out_of_ram() {
   memory_.keep_registers_out(machine_.gic.distributor, "GIC");
   memory_.keep_registers_out(machine_.gic.cpu_interface, "GIC");
   for (const PhysRange& region : machine_.gic.redistributors()) memory_.keep_registers_out(region, "GIC");
+  if (machine_.console) memory_.keep_registers_out(machine_.console->registers, "UART");
 }
 
-/// Registers must lie where a descriptor can map them.
-std::optional<PhysRange> Parser::device_registers(usize index) {
+std::optional<PhysRange> Parser::device_registers(usize index, Need need) {
+  if constexpr (kFault == Fault::gic_frame_unchecked) need = {1, 1};
   const auto range = node_.reg(index);
-  if (range && !range->empty() && range->end() <= mm::kPhysicalEnd) return *range;
-  notes_.note("{} reg entry {} {}", node_name(), index, range ? "is empty or beyond 52 bits" : range.error());
+  const char* fault = nullptr;
+  if (!range) {
+    fault = range.error();
+  } else if (range->size < need.bytes) {
+    fault = "is too small";
+  } else if (!range->start.is_aligned(need.align)) {
+    fault = "is misaligned";
+  } else {
+    fault = memory_.registers_fault(*range);
+  }
+  if (fault == nullptr) return *range;
+  notes_.note("{} reg entry {} {}; ignored", node_name(), index, fault);
   return std::nullopt;
 }
 
@@ -190,19 +222,22 @@ void Parser::read_gic(arch::GicVersion version) {
   if (machine_.gic.version) {
     return notes_.note("{} is a second interrupt controller; ignored", node_name());
   }
+  if (++gics_seen_ > kMaxGics)
+    return notes_.note("{} is one interrupt controller too many; ignored", node_name());
   GicDescription gic;
-  const auto distributor = device_registers(0);
+  const bool is_v2 = version == arch::GicVersion::v2;
+  const auto distributor = device_registers(0, is_v2 ? kGicV2Frame : kGicV3Distributor);
   if (!distributor) return;
   gic.distributor = *distributor;
 
-  if (version == arch::GicVersion::v2) {
-    const auto interface = device_registers(1);
+  if (is_v2) {
+    const auto interface = device_registers(1, kGicV2Frame);
     if (!interface) return;
     gic.cpu_interface = *interface;
   } else {
     const usize regions = node_.property("#redistributor-regions").number(0, 1).value_or(1);
     for (usize i = 0; i < regions; ++i) {
-      const auto region = device_registers(1 + i);
+      const auto region = device_registers(1 + i, kGicV3Redistributors);
       if (!region) break;
       if (gic.region_count == GicDescription::kMaxRegions) {
         notes_.note("{}: only {} of {} redistributor regions are used", node_name(), gic.region_count,
@@ -229,9 +264,13 @@ void Parser::read_timer() {
 }
 
 void Parser::read_uart() {
-  const auto registers = device_registers(0);
-  if (!registers) return;
-  if (uart_count_ == kMaxUarts) return notes_.note("{} is one UART too many; ignored", node_name());
+  if (++uarts_seen_ > kMaxUarts) return notes_.note("{} is one UART too many; ignored", node_name());
+  const auto named = device_registers(0, kUart);
+  if (!named) return;
+  const PhysRange registers{named->start, arch::kUartBytes};
+  if (const char* fault = memory_.registers_fault(registers)) {
+    return notes_.note("{} {}; ignored", node_name(), fault);
+  }
   // PL011 registers are words, each in four bytes. Of a tree that says otherwise more is wrong than that; whether the
   // device is one will be seen by its identification.
   const auto differs = [&](const char* property, u64 from) {
@@ -240,9 +279,7 @@ void Parser::read_uart() {
   };
   differs("reg-io-width", 4);
   differs("reg-shift", 2);
-  uarts_[uart_count_++] = {node_.offset(),
-                           {registers->start, arch::kUartBytes},
-                           node_.compatible("arm,pl011"),
+  uarts_[uart_count_++] = {node_.offset(), registers, node_.compatible("arm,pl011"),
                            FdtInterrupt::of(node_, 0)};
 }
 

@@ -2,11 +2,13 @@
 
 #include <libfdt.h>
 
+#include "lib/fault.hpp"
+
 namespace atl {
 namespace {
 
 /// Each entry that is passed over costs a search of the tree for its controller. Timers have five.
-constexpr usize kMaxEntries = 32;
+constexpr usize kMaxEntries = kFault == Fault::interrupt_entries_unbounded ? ~usize{0} : 32;
 
 /// How many cells an interrupt of the controller `phandle` has.
 std::optional<u32> interrupt_cells_of(const void* fdt, u32 phandle) {

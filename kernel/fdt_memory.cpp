@@ -10,6 +10,12 @@ namespace atl {
 
 using enum mm::ReservationKind;
 
+/// Whether there is room for one more.
+bool FdtMemory::count_entry() {
+  if constexpr (kFault == Fault::memory_entries_unbounded) return true;
+  return !too_many() && ++entries_ <= kMaxEntries;
+}
+
 /// Up to the entry of size 0 that ends it, or, where that is missing, as far as there are entries: libfdt's count
 /// would be an error then, and all of them lost.
 void FdtMemory::read_reservation_block(const void* fdt) {
@@ -19,7 +25,7 @@ void FdtMemory::read_reservation_block(const void* fdt) {
     if (fdt_get_mem_rsv(fdt, i, &start, &size) != 0) {
       return notes_.note("the reservation block has no end; used as far as it goes");
     }
-    if (size == 0) return;
+    if (size == 0 || !count_entry()) return;
     reserve({PhysAddr(start), std::min(size, ~u64{0} - start)}, firmware, "memreserve");
   }
 }
@@ -32,7 +38,7 @@ void FdtMemory::read_bank(const FdtWalker& node) {
   }
   const usize count = node.reg_count();
   if (count == 0) notes_.note("{} has no usable reg", ForeignText{node.name()});
-  for (usize i = 0; i < count; ++i) {
+  for (usize i = 0; i < count && count_entry(); ++i) {
     if (const auto range = node.reg(i)) {
       add_ram(*range, node);
     } else {
@@ -61,7 +67,7 @@ void FdtMemory::read_reserved(const FdtWalker& node) {
     // A size alone asks the kernel to choose a place for a driver; there is no driver here to use it.
     return notes_.note("reserved-memory/{} has no address; ignored", ForeignText{node.name()});
   }
-  for (usize i = 0; i < node.reg_count(); ++i) {
+  for (usize i = 0; i < node.reg_count() && count_entry(); ++i) {
     if (const auto range = node.reg(i)) {
       reserve(*range, kind, node.name());
     } else {
@@ -73,13 +79,21 @@ void FdtMemory::read_reserved(const FdtWalker& node) {
 void FdtMemory::reserve(PhysRange range, mm::ReservationKind kind, std::string_view name) {
   if (!range.empty() && memory_.overlaps(range, kernel)) {
     notes_.note("reservation {} of {:#x} bytes at {} overlaps the kernel image{}", ForeignText{name},
-                range.size, range.start, kind == no_map ? "; its no-map is ignored" : "");
+                range.size, range.start, kind == no_map ? "; its no-map is ignored there" : "");
   }
   memory_.reserve(range, kind, name);
 }
 
+const char* FdtMemory::registers_fault(PhysRange registers) const {
+  if (registers.end() > mm::kPhysicalEnd) return "is beyond 52 bits";
+  if constexpr (kFault == Fault::registers_over_kernel) return nullptr;
+  if (memory_.overlaps(registers, kernel)) return "overlaps the kernel image";
+  if (memory_.overlaps(registers, device_tree)) return "overlaps the device tree";
+  return nullptr;
+}
+
 void FdtMemory::keep_registers_out(PhysRange registers, std::string_view device) {
-  if constexpr (kFault == Fault::gic_left_in_ram) return;
+  if constexpr (kFault == Fault::registers_left_in_ram) return;
   if (!memory_.overlaps_ram(registers)) return;
   notes_.note("the registers of the {} at {} lie inside a bank of RAM; kept out of it", device,
               registers.start);

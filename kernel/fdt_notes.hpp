@@ -2,6 +2,7 @@
 // thousand places and the console takes its time.
 #pragma once
 
+#include "lib/fault.hpp"
 #include "lib/format.hpp"
 
 namespace atl {
@@ -15,7 +16,7 @@ class FdtNotes {
 
   template <class... Args>
   void note(LocatedFormat<std::type_identity_t<Args>...> text, const Args&... args) {
-    if (++lines_ <= kMaxLines) write(text, args...);
+    if (++lines_ <= kMaxLines || kFault == Fault::notes_unbounded) write(text, args...);
   }
   /// The last line, whatever came before it; says first how many were too many.
   template <class... Args>

@@ -11,7 +11,7 @@ namespace atl {
 namespace {
 
 /// Each `reg` entry below a bus costs a search of its ranges. Real buses have a dozen or two.
-constexpr usize kMaxRanges = 256;
+constexpr usize kMaxRanges = kFault == Fault::ranges_unbounded ? ~usize{0} : 256;
 
 constexpr const char* kNotMapped = "is not mapped into the CPUs' address space";
 

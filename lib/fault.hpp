@@ -60,7 +60,13 @@ enum class Fault : u8 {
   join_hides_initrd,            ///< two reservations become a `no-map` over the initrd between them
   vast_bank_dropped,            ///< a bank that exceeds 52 bits is left out, not clipped
   initrd_unchecked,             ///< the initrd is taken wherever it lies
-  gic_left_in_ram,              ///< registers inside a bank stay RAM
+  registers_left_in_ram,        ///< registers inside a bank stay RAM
+  registers_over_kernel,        ///< registers may lie over the kernel image or the device tree
+  gic_frame_unchecked,          ///< a GIC's frame may be of any size and at any address
+  memory_entries_unbounded,     ///< a tree may have any number of banks and reservations
+  ranges_unbounded,             ///< all of a bus's ranges are searched, however many
+  interrupt_entries_unbounded,  ///< all entries of interrupts-extended are passed over, however many
+  notes_unbounded,              ///< each remark on a tree is printed, however many
   uart_unidentified,            ///< any registers pass for a PL011's
 };
 

@@ -60,5 +60,12 @@ TEST_F(FdtInterruptTest, OthersInterruptsAndBadOnesAreRefusedWithAReason) {
   EXPECT_STREQ(intid({2, 1, 4}, 0, false).error(), "is missing or out of range");
 }
 
+TEST_F(FdtInterruptTest, EntriesArePassedOverUpToABound) {
+  std::vector<u32> cells;
+  for (int i = 0; i < 34; ++i) cells.insert(cells.end(), {kGic, 1, 11, 4});
+  EXPECT_EQ(intid(cells, 32, true).value(), 27u);
+  EXPECT_FALSE(intid(cells, 33, true)) << "entry 33 was found";
+}
+
 }  // namespace
 }  // namespace atl::host

@@ -170,6 +170,27 @@ TEST_F(FdtMemoryTest, TwoThousandBanksAndReservationsEndNothing) {
   });
 }
 
+TEST_F(FdtMemoryTest, ATreeOfTooManyEntriesIsRefused) {
+  const auto parses = [&](usize reservations) {
+    return parse_beside_kernel(tree_with(
+        [=](void* fdt) {
+          fdt_begin_node(fdt, "reserved-memory");
+          fdt_property_u32(fdt, "#address-cells", 2);
+          fdt_property_u32(fdt, "#size-cells", 2);
+          fdt_property(fdt, "ranges", nullptr, 0);
+          fdt_begin_node(fdt, "r");
+          std::vector<u64> cells(2 * reservations, __builtin_bswap64(0x50000000));
+          fdt_property(fdt, "reg", cells.data(), static_cast<int>(cells.size() * 8));
+          fdt_end_node(fdt);
+          fdt_end_node(fdt);
+        },
+        1_MiB));
+  };
+  EXPECT_TRUE(parses(FdtMemory::kMaxEntries - 1)) << "with the bank as many as there may be";
+  EXPECT_FALSE(parses(FdtMemory::kMaxEntries)) << "more entries were read than a tree may have";
+  EXPECT_TRUE(noted("more than 4096 banks and reservations")) << notes();
+}
+
 TEST_F(FdtMemoryTest, AReservationBlockWithoutAnEndCountsAsFarAsItGoes) {
   Tree tree = tree_with([](void*) {});
   // The block lies before the structure: fill it up to there.
