@@ -173,7 +173,6 @@ FAULTS: tuple[Fault, ...] = (
     HostFault("initrd_unchecked", "FdtMemoryTest.AnInitrdThatCannotBeOneIsNamedAndIgnored",
               "kernel/fdt_memory_test.cpp", "an impossible initrd was taken: it overlaps the device tree"),
     HostFault("initrd_unchecked", _MUTANTS, _MUTATION_TEST, "the initrd at 0x[0-9a-f]+ (is not RAM|overlaps)"),
-    HostFault("gic_left_in_ram", "FdtMemoryTest.RegistersInsideABankAreNoRam",
     HostFault("registers_left_in_ram", "FdtMemoryTest.RegistersInsideABankAreNoRam",
               "kernel/fdt_memory_test.cpp", "the GIC's registers are free RAM"),
     HostFault("registers_over_kernel", "DeviceTreeRegisters.RegistersOverKernelOrTreeAreNotUsed",

@@ -36,7 +36,7 @@ class DeviceTreeRegisters : public host::DeviceTreeTest {
   }
   bool takes_gic(const char* compatible, const std::vector<Range>& ranges) {
     parse_beside_kernel([&](void* fdt) { add_device(fdt, "intc", compatible, ranges); });
-    return machine_.gic.version != GicDescription::Version::none;
+    return machine_.gic.version.has_value();
   }
   bool takes_uart(Range registers) {
     parse_beside_kernel([&](void* fdt) { add_device(fdt, "uart", "arm,pl011", {registers}); });
