@@ -126,7 +126,8 @@ bool overlaps_a_no_map(const mm::MemoryMap& map, const PhysRange& range) {
     });
   };
   return std::ranges::any_of(map.reservations(), [&](const mm::Reservation& r) {
-    return r.kind == mm::ReservationKind::no_map && !is_kernel(mm::intersection(r.range, range));
+    const PhysRange common = mm::intersection(r.range, range);
+    return r.kind == mm::ReservationKind::no_map && !common.empty() && !is_kernel(common);
   });
 }
 
@@ -177,8 +178,7 @@ void check_initrd(Rules& rules, const PhysRange& initrd, const mm::MemoryMap& ma
   rules.expect(map.is_ram(initrd), "the initrd at {} is not RAM", initrd.start);
   rules.expect(!initrd.overlaps(kKernel), "the initrd at {} overlaps the kernel", initrd.start);
   rules.expect(!initrd.overlaps(kTree), "the initrd at {} overlaps the device tree", initrd.start);
-  rules.expect(!overlaps_a_reservation(map, initrd, true), "the initrd at {} overlaps no-map memory",
-               initrd.start);
+  rules.expect(!overlaps_a_no_map(map, initrd), "the initrd at {} overlaps no-map memory", initrd.start);
 }
 
 /// What the loader placed.
