@@ -38,6 +38,8 @@ def answers(lines: list[str]) -> list[str]:
             console += ["  cpu 0 mpidr 0x0 online", "4 of 4 CPUs online"]
         elif words[:1] == ["ptdump"]:
             console.append(f'no CPU "{words[1]}" with a root')
+        elif words[:1] == ["selftest"]:
+            console.append(f'# no selftest matches "{words[1]}"')
         elif words[:1] == ["panic"]:
             console.append("no such panic")
         elif words:
