@@ -1,7 +1,6 @@
 #include "mm/memory_map.hpp"
 
 #include "lib/fault.hpp"
-#include "lib/format.hpp"
 #include "lib/panic.hpp"
 
 namespace atl::mm {

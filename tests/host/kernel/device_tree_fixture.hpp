@@ -46,9 +46,9 @@ inline void add_registers(void* fdt, const char* name, u64 start, u64 size) {
   fdt_property(fdt, name, cells, sizeof cells);
 }
 
-/// A small tree made in the test: `fill` adds to the root, which has a 1 GiB bank and two-cell addresses.
+/// A small tree made in the test: `fill` adds to the root, which has one bank and two-cell addresses.
 template <class Fill>
-Tree tree_with(Fill fill, usize room = 65536) {
+Tree tree_with(Fill fill, usize room = 65536, u64 bank_bytes = 1_GiB) {
   std::vector<u8> bytes(room);
   void* fdt = bytes.data();
   EXPECT_EQ(fdt_create(fdt, static_cast<int>(room)), 0);
@@ -58,7 +58,7 @@ Tree tree_with(Fill fill, usize room = 65536) {
   fdt_property_u32(fdt, "#size-cells", 2);
   fdt_begin_node(fdt, "memory@40000000");
   fdt_property_string(fdt, "device_type", "memory");
-  add_registers(fdt, "reg", 0x40000000, 1_GiB);
+  add_registers(fdt, "reg", 0x40000000, bank_bytes);
   fdt_end_node(fdt);
   fill(fdt);
   fdt_end_node(fdt);

@@ -114,20 +114,9 @@ TEST_F(FdtMemoryTest, RegistersInsideABankAreNoRam) {
 }
 
 TEST_F(FdtMemoryTest, ABankOfNearlyEverythingIsUsedAsFarAsItCanBe) {
-  std::vector<u8> bytes(4096);
-  void* fdt = bytes.data();
-  fdt_create(fdt, 4096);
-  fdt_finish_reservemap(fdt);
-  fdt_begin_node(fdt, "");
-  fdt_property_u32(fdt, "#address-cells", 2);
-  fdt_property_u32(fdt, "#size-cells", 2);
-  fdt_begin_node(fdt, "memory@40000000");
-  fdt_property_string(fdt, "device_type", "memory");
-  add_registers(fdt, "reg", 0x40000000, ~u64{0});
-  fdt_end_node(fdt);
-  fdt_end_node(fdt);
-  fdt_finish(fdt);
-  ASSERT_TRUE(parse_beside_kernel(Tree(bytes))) << "a vast bank was dropped: " << notes();
+  const auto add_nothing = [](void*) {};
+  ASSERT_TRUE(parse_beside_kernel(tree_with(add_nothing, 4096, ~u64{0})))
+      << "a vast bank was dropped: " << notes();
   EXPECT_EQ(ram(), std::vector{range(0x40000000, 1_TiB - 0x40000000)});
 }
 
